@@ -1,0 +1,1 @@
+"""How a model sees a screen and answers with an action."""

@@ -1,0 +1,1 @@
+"""Who decides: a served model, or a scripted expert."""

@@ -1,0 +1,1 @@
+"""Learning: rollouts, rewards, curation, algorithms and the engine that joins them."""

@@ -1,0 +1,1 @@
+"""Driving a policy through an environment, and keeping what happened."""
