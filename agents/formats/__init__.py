@@ -1,0 +1,1 @@
+"""Answer formats: prompt text, parser and renderer together, so they cannot drift apart."""
