@@ -118,6 +118,10 @@ class RlConfig(CommonConfig):
     asynchrony: AsyncConfig = AsyncConfig()
     first_seed: int = Field(1_000_000, ge=0)
     """Group k takes seed ``first_seed + k``; evaluations use seeds elsewhere."""
+    stop_at_success: float = Field(0.0, ge=0, le=1)
+    """End, successfully, once this share of the last ``success_window`` finished
+    trajectories was solved; 0 trains to the last optimizer step."""
+    success_window: int = Field(128, ge=8)
 
 
 RunConfig = Annotated[SftConfig | RlConfig, Field(discriminator="kind")]

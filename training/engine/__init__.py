@@ -1,0 +1,1 @@
+"""The training process: ``python -m training.engine``. No Django, no database."""
