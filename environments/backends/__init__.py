@@ -1,0 +1,1 @@
+"""One package per world; ``environments.registry`` knows their names."""

@@ -1,0 +1,1 @@
+"""A browser, driven over the raw DevTools protocol; knows nothing of tasks."""
