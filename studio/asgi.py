@@ -1,0 +1,12 @@
+"""The studio's ASGI application: HTTP by Django, WebSockets by Channels."""
+
+import os
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings.base")
+django_app = get_asgi_application()  # Fills the app registry; keep before the rest.
+
+from channels.routing import ProtocolTypeRouter  # noqa: E402
+
+application = ProtocolTypeRouter({"http": django_app})

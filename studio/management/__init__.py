@@ -1,0 +1,1 @@
+"""Commands of the studio: ``manage.py …``."""

@@ -1,0 +1,1 @@
+"""Settings: one module for every process, one for the tests."""

@@ -1,0 +1,1 @@
+"""Starts the processes of a studio on one machine, and sees to it that they live."""

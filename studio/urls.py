@@ -1,0 +1,11 @@
+"""The studio's HTTP routes: each app brings its own."""
+
+from django.urls import URLPattern, URLResolver, path
+
+from studio.health import healthz
+from studio.sign_in import sign_in_by_link
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("healthz", healthz, name="healthz"),
+    path("sign-in/<str:token>/", sign_in_by_link, name="sign-in-link"),
+]
