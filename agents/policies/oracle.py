@@ -43,13 +43,13 @@ class Move:
     """The target on the screen, in pixels: the element that is clicked or typed into."""
 
 
-async def next_move(
+async def find_move(
     environment: Inspectable,
     script: str,
     *,
     screen_size: tuple[int, int],
     rng: random.Random | None,
-) -> Move:
+) -> Move | None:
     """Ask an expert's script for its next move.
 
     Args:
@@ -58,8 +58,8 @@ async def next_move(
         screen_size: Width and height of the screen in pixels.
         rng: Draws where in the inner half of the target to click; None is the centre.
 
-    Raises:
-        StepFault: If the script finds nothing to do on the page.
+    Returns:
+        None if the script finds nothing to do on the page.
     """
     draws = _FIXED_DRAWS
     if rng is not None:
@@ -67,7 +67,7 @@ async def next_move(
     program = f"(() => {{ const DRAWS = {json.dumps(draws)}; {HELPERS} return {script}; }})()"
     found = await environment.evaluate(program)
     if found is None:
-        raise StepFault(f"the expert found nothing to do: {script}")
+        return None
     return Move(action=_action(found, screen_size), box=_box(found["box"], screen_size))
 
 
@@ -103,13 +103,19 @@ class Oracle:
         """Where the last decision aims, in pixels of the screen."""
 
     async def decide(self, observation: Observation, turns: Sequence[Turn]) -> Decision:
-        """Decide on the next action, whatever happened before."""
-        move = await next_move(
+        """Decide on the next action, whatever happened before.
+
+        Raises:
+            StepFault: If the page is not the task's, or shows nothing to do.
+        """
+        move = await find_move(
             self._environment,
             self._script,
             screen_size=observation.screen.size,
             rng=self._rng,
         )
+        if move is None:
+            raise StepFault(f"the expert found nothing to do: {self._script}")
         self.target_box = move.box
         return Decision(
             prompt=build_prompt(observation, turns),
