@@ -4,6 +4,7 @@ transformers' ``AutoProcessor`` wants a video processor, and with it torchvision
 image processor and a tokenizer are all that is needed.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -12,7 +13,7 @@ import numpy as np
 from transformers import AutoImageProcessor, AutoTokenizer
 
 from agents.errors import PolicyInvalid
-from agents.types import Prompt
+from agents.types import Message, Prompt
 
 IMAGE_PAD = "<|image_pad|>"
 STRUCTURAL_TOKENS = (
@@ -96,12 +97,22 @@ class PolicyProcessor:
         Raises:
             PolicyInvalid: If placeholders and pictures do not match in number.
         """
-        text = self.tokenizer.apply_chat_template(
-            prompt.messages, tokenize=False, add_generation_prompt=True
-        )
         images = self.encode_images(prompt.images)
+        return Encoded(input_ids=self.encode_chat(prompt.messages, images), images=images)
+
+    def encode_chat(
+        self, messages: Sequence[Message], images: EncodedImages | None
+    ) -> np.ndarray:
+        """Return a chat's token ids (int32) for pictures that are encoded already.
+
+        Raises:
+            PolicyInvalid: If placeholders and pictures do not match in number.
+        """
+        text = self.tokenizer.apply_chat_template(
+            messages, tokenize=False, add_generation_prompt=True
+        )
         ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-        return Encoded(input_ids=self._expand(ids, images), images=images)
+        return self._expand(ids, images)
 
     def encode_response(self, text: str) -> np.ndarray:
         """Return the token ids of an answer (int32), the end-of-turn token last."""

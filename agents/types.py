@@ -47,6 +47,8 @@ class Answer:
     """``stop``, or ``length`` when it was cut off."""
     timings_s: Mapping[str, float] = field(default_factory=dict)
     """``queue`` and ``model`` seconds."""
+    token_texts: Sequence[str] = ()
+    """What each response token stands for, for people."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
