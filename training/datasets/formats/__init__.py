@@ -1,0 +1,1 @@
+"""One importer a module; each turns records of its shape into conversations."""
