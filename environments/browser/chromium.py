@@ -33,6 +33,9 @@ _FLAGS: Final = (
     "--num-raster-threads=1",
     "--disable-gpu-vsync",
     "--disable-frame-rate-limit",
+    # Drawing only what changed leaves borders one level off from drawing it all, so
+    # the same screen would have different pixels after another history.
+    "--disable-partial-raster",
     "--disable-gpu",
     "--disable-dev-shm-usage",
     "--disable-extensions",

@@ -18,7 +18,7 @@ from environments.actions import (
     Wait,
 )
 from environments.backends.miniwob.host import HEIGHT, WIDTH, MiniWobHost
-from environments.backends.miniwob.scripts import STATE, reset_script
+from environments.backends.miniwob.scripts import PRELOAD, STATE, reset_script
 from environments.backends.miniwob.tasks import TASKS_BY_NAME
 from environments.browser.page import Page
 from environments.errors import EnvironmentFault, StartFault, StepFault, UnknownTask
@@ -107,6 +107,7 @@ class MiniWobEnvironment:
         if self._task_name != task_name:
             self._task_name = None
             await self._page.navigate(self._host.url(task_name))
+            await self._page.evaluate(PRELOAD)
             self._task_name = task_name
         return self._page
 

@@ -19,6 +19,28 @@ document.addEventListener('DOMContentLoaded', () => {
 """Nothing blinks, moves or scrolls by itself, and the bookkeeping that a page draws
 beside and over the task (score, click marks, START cover) is out of sight."""
 
+PRELOAD: Final = """
+(async () => {
+  const urls = new Set();
+  for (const sheet of document.styleSheets) {
+    for (const rule of sheet.cssRules) {
+      const image = rule.style && rule.style.backgroundImage;
+      const match = image && /^url\\("?([^"]*)"?\\)$/.exec(image);
+      if (match) urls.add(new URL(match[1], sheet.href || location.href).href);
+    }
+  }
+  window.ochePreloaded = await Promise.all([...urls].map(async (url) => {
+    const image = new Image();
+    image.src = url;
+    await image.decode().catch(() => null);
+    return image;
+  }));
+  return urls.size;
+})()
+"""
+"""Fetches the icons that style sheets name: a picture that is taken while one is still
+on its way shows a button without its "x"."""
+
 # A real episode ends after 10 s. Ours have limits of their own, so that a slow model is
 # not the page's business. setTimeout takes at most 2^31 - 1 ms.
 _EPISODE_MAX_MS: Final = 1_000_000_000
