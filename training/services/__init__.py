@@ -1,0 +1,1 @@
+"""What writes: one module per thing that changes, keyword-only functions."""

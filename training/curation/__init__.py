@@ -1,0 +1,1 @@
+"""What may train: one rule per module, no I/O."""
