@@ -9,12 +9,8 @@ GIB = 1024**3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """How much an upload may ask of this machine."""
+    """How much an upload may ask of this machine, beside its own size on the wire."""
 
-    max_rows_bytes: int = 2 * GIB
-    """Size of the rows file."""
-    max_zip_bytes: int = 16 * GIB
-    """Size of the zip of images."""
     max_record_bytes: int = 8 * MIB
     """Size of one record, that is of one line of a JSONL file."""
     max_messages: int = 400

@@ -145,7 +145,7 @@ class _Reader:
     def _part(self, field: str, part: Any) -> Iterator[str | int]:
         kind = part.get("type") if isinstance(part, dict) else None
         if kind == "text":
-            key = "text" if "text" in part else "value"
+            key = "value" if "value" in part else "text"
             text = part.get(key)
             if not isinstance(text, str):
                 raise RecordInvalid(
