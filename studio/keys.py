@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 
-TOKEN_MARK = "oche_"
+TOKEN_MARK = "oche_"  # noqa: S105 - the public part
 """How every API token begins, so that one that leaked is recognised."""
 
 

@@ -6,13 +6,15 @@ event within the block. No Django.
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
-_bound: ContextVar[dict[str, Any]] = ContextVar("bound_log_fields", default={})
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_bound: ContextVar[Mapping[str, Any]] = ContextVar("bound_log_fields", default=_NOTHING)
 
 STANDARD_FIELDS = frozenset(vars(logging.LogRecord("", 0, "", 0, "", None, None))) | {
     "message",

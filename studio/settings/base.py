@@ -32,6 +32,11 @@ DATABASES = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+READY_FILE = (
+    env.path("OCHE_READY_FILE", OCHE_HOME) if env.text("OCHE_READY_FILE", "") else None
+)
+"""Where a worker says that it takes tasks; the supervisor names the file."""
+
 # -- Secrets ------------------------------------------------------------------------
 
 SECRET_KEY = env.text("OCHE_SECRET_KEY", "") or secret_from(OCHE_HOME / "secret.key")
