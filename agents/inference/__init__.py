@@ -1,0 +1,1 @@
+"""Inference workers, and everything that speaks to them."""

@@ -1,0 +1,1 @@
+"""What samples answers inside an inference worker; one module per engine."""
