@@ -1,5 +1,6 @@
 """Starts an engine, asks it, and makes sure that it is gone; knows no torch."""
 
+import contextlib
 import json
 import os
 import selectors
@@ -65,7 +66,10 @@ class EngineProcess:
         """
         log.parent.mkdir(parents=True, exist_ok=True)
         arguments = json.dumps(
-            {"config": config.model_dump(mode="json"), "settings": settings.model_dump()}
+            {
+                "config": config.model_dump(mode="json"),
+                "settings": settings.model_dump(),
+            }
         )
         with log.open("ab") as stderr:
             process = subprocess.Popen(
@@ -76,7 +80,7 @@ class EngineProcess:
                 cwd=Path(__file__).parents[2],
                 env=os.environ | {"OMP_NUM_THREADS": str(settings.num_threads)},
                 start_new_session=True,
-                preexec_fn=die_with_parent,  # noqa: PLW1509
+                preexec_fn=die_with_parent,
             )
         engine = cls(process, log)
         try:
@@ -118,17 +122,13 @@ class EngineProcess:
     def close(self) -> None:
         """Kill the engine and everything that it started."""
         if self._process.poll() is None:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                try:
+                with contextlib.suppress(BrokenPipeError):
                     pipe.close()
-                except BrokenPipeError:
-                    pass
 
     def _exchange(self, line: bytes, timeout_s: float) -> Ready | Stepped | Failed:
         stdin = self._process.stdin

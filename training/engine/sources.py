@@ -89,7 +89,12 @@ class Demonstrations:
     """The rows of a data set, in an order that a seed fixes for each epoch."""
 
     def __init__(
-        self, rows_file: Path, *, media_root: Path, processor: PolicyProcessor, seed: int
+        self,
+        rows_file: Path,
+        *,
+        media_root: Path,
+        processor: PolicyProcessor,
+        seed: int,
     ) -> None:
         with rows_file.open(encoding="utf-8") as lines:
             self._rows = [json.loads(line) for line in lines if line.strip()]

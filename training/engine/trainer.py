@@ -20,8 +20,8 @@ from training.engine.protocol import (
     CheckpointInfo,
     EngineSettings,
     Ready,
-    StepResult,
     Stepped,
+    StepResult,
     TrainBatch,
     TrainRows,
 )
@@ -151,9 +151,7 @@ class Trainer:
         checkpoint = self._save(metrics) if save else None
         metrics["timing_s/save_checkpoint"] = time.monotonic() - updated
         metrics["timing_s/step"] = time.monotonic() - began
-        self._last = StepResult(
-            step=self._step, metrics=metrics, checkpoint=checkpoint
-        )
+        self._last = StepResult(step=self._step, metrics=metrics, checkpoint=checkpoint)
         return self._last
 
     def _save(self, metrics: dict[str, float]) -> CheckpointInfo:
@@ -190,5 +188,3 @@ class Trainer:
             processor=self._policy.processor,
             seed=self._config.seed,
         )
-
-

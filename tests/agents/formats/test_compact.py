@@ -41,9 +41,7 @@ def test_a_point_is_read_as_the_middle_of_its_bin_in_the_visible_part():
 
 
 def test_a_point_outside_the_visible_part_becomes_the_nearest_bin():
-    assert (
-        compact.render(Click(x=0.5, y=0.0), BELOW_THE_BAR) == "<|click|><x20><y0>"
-    )
+    assert compact.render(Click(x=0.5, y=0.0), BELOW_THE_BAR) == "<|click|><x20><y0>"
 
 
 @given(x=middles, y=middles, to_x=middles, to_y=middles, text=st.text())

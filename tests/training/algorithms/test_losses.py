@@ -104,6 +104,8 @@ def test_k3_of_equal_distributions_is_zero():
 
 
 def test_entropy_counts_a_banned_token_as_impossible():
-    logits = torch.tensor([[0.0, 0.0, float("-inf")], [0.0, float("-inf"), float("-inf")]])
+    logits = torch.tensor(
+        [[0.0, 0.0, float("-inf")], [0.0, float("-inf"), float("-inf")]]
+    )
 
     assert entropy(logits).tolist() == pytest.approx([math.log(2), 0.0])
