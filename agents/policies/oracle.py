@@ -64,7 +64,9 @@ async def find_move(
     draws = _FIXED_DRAWS
     if rng is not None:
         draws = [(rng.random(), rng.random()) for _ in range(_NUM_DRAWS)]
-    program = f"(() => {{ const DRAWS = {json.dumps(draws)}; {HELPERS} return {script}; }})()"
+    program = (
+        f"(() => {{ const DRAWS = {json.dumps(draws)}; {HELPERS} return {script}; }})()"
+    )
     found = await environment.evaluate(program)
     if found is None:
         return None

@@ -230,17 +230,18 @@ _REPHRASINGS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 }
 
 _NAMES: Final = (
-    "Ada Alan Anna Ben Bob Carl Clara Dora Emil Emma Eva Felix Fred Greta Hans Ida Ivan "
-    "Jan Joan Karl Kim Lena Leo Lisa Mara Max Mia Nina Noah Olga Otto Paul Petra Rosa "
-    "Sam Sara Theo Tim Uma Vera Walter Yara Zoe Keli Myron Cheree Michel Nathalie"
-).split()
+    "Ada Alan Anna Ben Bob Carl Clara Dora Emil Emma Eva Felix Fred Greta Hans "
+    "Ida Ivan Jan Joan Karl Kim Lena Leo Lisa Mara Max Mia Nina Noah Olga Otto "
+    "Paul Petra Rosa Sam Sara Theo Tim Uma Vera Walter Yara Zoe Keli Myron Cheree "
+    "Michel Nathalie"
+)
 _WORDS: Final = (
-    "apple blue book bread chair cloud coffee day door earth fire fish flower forest "
-    "garden glass green hello house island key lamp leaf letter light moon morning "
-    "mountain music night ocean orange paper pencil phone queen rain river road rose "
-    "school shoe silver snow spring star stone summer sun table tea train tree water "
-    "wind window winter world yellow"
-).split()
+    "apple blue book bread chair cloud coffee day door earth fire fish flower "
+    "forest garden glass green hello house island key lamp leaf letter light moon "
+    "morning mountain music night ocean orange paper pencil phone queen rain "
+    "river road rose school shoe silver snow spring star stone summer sun table "
+    "tea train tree water wind window winter world yellow"
+)
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _ALPHABETS: Final = (
     _LETTERS,
@@ -254,10 +255,10 @@ def random_text(rng: random.Random) -> str:
     """Return something to type: a name, a word, or 2 to 8 random characters."""
     kind = rng.randrange(4)
     if kind == 0:
-        name = rng.choice(_NAMES)
+        name = rng.choice(_NAMES.split())
         return name.lower() if rng.random() < 0.3 else name
     if kind == 1:
-        return rng.choice(_WORDS)
+        return rng.choice(_WORDS.split())
     alphabet = rng.choice(_ALPHABETS)
     return "".join(rng.choice(alphabet) for _ in range(rng.randint(2, 8)))
 

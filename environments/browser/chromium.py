@@ -2,19 +2,17 @@
 
 import asyncio
 import contextlib
-import ctypes
 import os
 import re
 import shutil
-import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-import psutil
-
 from environments.errors import StartFault
+from studio.common.process import die_with_parent, kill_tree
+from studio.settings import env
 
 EXECUTABLE_VARIABLE: Final = "OCHE_CHROMIUM"
 FLAGS_VARIABLE: Final = "OCHE_CHROMIUM_FLAGS"
@@ -59,8 +57,6 @@ _FLAGS: Final = (
     "about:blank",
 )
 _LISTENING: Final = re.compile(rb"DevTools listening on (ws://\S+)")
-_PR_SET_PDEATHSIG: Final = 1
-_LIBC: Final = ctypes.CDLL(None)
 
 
 def find_chromium() -> Path:
@@ -71,10 +67,12 @@ def find_chromium() -> Path:
     Raises:
         StartFault: If there is none; the message names the remedy.
     """
-    chosen = os.environ.get(EXECUTABLE_VARIABLE)
+    chosen = env.text(EXECUTABLE_VARIABLE, "")
     if chosen:
         if not os.access(chosen, os.X_OK):
-            raise StartFault(f"{EXECUTABLE_VARIABLE}={chosen} is not an executable file")
+            raise StartFault(
+                f"{EXECUTABLE_VARIABLE}={chosen} is not an executable file"
+            )
         return Path(chosen)
     for candidate in _candidates():
         return candidate
@@ -96,7 +94,8 @@ def _candidates() -> Iterator[Path]:
         if found:
             yield Path(found)
     cache = Path(
-        os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or Path.home() / ".cache/ms-playwright"
+        os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
+        or Path.home() / ".cache/ms-playwright"
     )
     for pattern in _PLAYWRIGHT:
         yield from sorted(cache.glob(pattern), reverse=True)
@@ -156,7 +155,7 @@ class Chromium:
 
 
 async def _spawn(executable: Path, folder: Path) -> asyncio.subprocess.Process:
-    flags = [*os.environ.get(FLAGS_VARIABLE, "").split(), *_FLAGS]
+    flags = [*env.text(FLAGS_VARIABLE, "").split(), *_FLAGS]
     if os.geteuid() == 0:
         # Chromium refuses to build its sandbox for root, the usual user in a container.
         flags.insert(0, "--no-sandbox")
@@ -172,12 +171,8 @@ async def _spawn(executable: Path, folder: Path) -> asyncio.subprocess.Process:
             start_new_session=True,
             # The signal follows the *thread* that starts the process, so a browser
             # must be launched from a thread that lives as long as it is needed.
-            preexec_fn=_die_with_parent,
+            preexec_fn=die_with_parent,
         )
-
-
-def _die_with_parent() -> None:
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _stderr(folder: Path) -> bytes:
@@ -198,16 +193,3 @@ async def _listening_url(process: asyncio.subprocess.Process, folder: Path) -> s
                 f"{text[-800:].decode(errors='replace')}"
             )
         await asyncio.sleep(0.01)
-
-
-def kill_tree(pid: int) -> None:
-    """Kill a process, its group and everything below it, at once."""
-    with contextlib.suppress(psutil.NoSuchProcess):
-        process = psutil.Process(pid)
-        below = process.children(recursive=True)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if os.getpgid(pid) == pid:
-                os.killpg(pid, signal.SIGKILL)
-        for one in [process, *below]:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                one.kill()

@@ -45,7 +45,10 @@ class DevTools:
         return not self._is_closed
 
     async def send(
-        self, method: str, params: dict[str, Any] | None = None, session: str | None = None
+        self,
+        method: str,
+        params: dict[str, Any] | None = None,
+        session: str | None = None,
     ) -> dict[str, Any]:
         """Send a command and return its result.
 
@@ -60,7 +63,9 @@ class DevTools:
             message["params"] = params
         if session is not None:
             message["sessionId"] = session
-        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[dict[str, Any]] = (
+            asyncio.get_running_loop().create_future()
+        )
         self._waiting[command_id] = answer
         try:
             await self._socket.send(json.dumps(message))

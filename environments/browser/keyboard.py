@@ -39,15 +39,27 @@ _COMMANDS: Final = {
     "z": "undo",
     "y": "redo",
 }
-_PUNCTUATION: Final = dict(
-    zip(
-        ";:=+,<-_.>/?`~[{\\|]}'\")!@#$%^&*(",
-        (186, 186, 187, 187, 188, 188, 189, 189, 190, 190, 191, 191, 192, 192)
-        + (219, 219, 220, 220, 221, 221, 222, 222)
-        + tuple(b"0123456789"),
-        strict=True,
-    )
-)
+# The two characters of each key, unshifted and shifted.
+_KEY_PAIRS: Final = {
+    ";:": 186,
+    "=+": 187,
+    ",<": 188,
+    "-_": 189,
+    ".>": 190,
+    "/?": 191,
+    "`~": 192,
+    "[{": 219,
+    "\\|": 220,
+    "]}": 221,
+    "'\"": 222,
+    **{
+        digit + mark: ord(digit)
+        for digit, mark in zip("0123456789", ")!@#$%^&*(", strict=True)
+    },
+}
+_PUNCTUATION: Final = {
+    character: code for pair, code in _KEY_PAIRS.items() for character in pair
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -43,7 +43,9 @@ class Page:
             height: Viewport in CSS pixels.
             script: Runs in every new document before its own scripts.
         """
-        context = (await devtools.send("Target.createBrowserContext"))["browserContextId"]
+        context = (await devtools.send("Target.createBrowserContext"))[
+            "browserContextId"
+        ]
         target = (
             await devtools.send(
                 "Target.createTarget",
@@ -108,7 +110,9 @@ class Page:
         )
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
-            what = details.get("exception", {}).get("description") or details.get("text")
+            what = details.get("exception", {}).get("description") or details.get(
+                "text"
+            )
             raise StepFault(f"the page's script failed: {what}")
         return answer["result"].get("value")
 

@@ -1,0 +1,59 @@
+"""Rows of suites and tasks, made from the backends' own lists."""
+
+from typing import Final
+
+from django.db import transaction
+
+from environments.definitions import TaskDefinition
+from environments.models import Task, TaskSuite
+from environments.registry import BACKENDS, task_specs
+
+_SUITES: Final = {
+    "miniwob": (
+        "MiniWoB++",
+        "Small web pages with one task each; the official pages, unchanged.",
+    ),
+    "oche": (
+        "Oche pages",
+        "Pages of ours in the manner of MiniWoB++; no benchmark knows them.",
+    ),
+    "scripted": (
+        "Scripted world",
+        "Coloured squares drawn without a browser, for tests and demos.",
+    ),
+}
+
+
+@transaction.atomic
+def tasks_sync() -> list[Task]:
+    """Make the rows say what the backends say; does nothing the second time.
+
+    A task that a backend no longer offers keeps its row: trajectories refer to it.
+
+    Returns:
+        The rows of all tasks that are offered now.
+    """
+    suites = {
+        slug: TaskSuite.objects.update_or_create(
+            slug=slug, defaults={"name": name, "description": description}
+        )[0]
+        for slug, (name, description) in _SUITES.items()
+    }
+    definitions = [task for backend in BACKENDS for task in task_specs(backend)]
+    return [_task_sync(definition, suites) for definition in definitions]
+
+
+def _task_sync(definition: TaskDefinition, suites: dict[str, TaskSuite]) -> Task:
+    task, _ = Task.objects.update_or_create(
+        backend=definition.backend,
+        name=definition.name,
+        defaults={
+            "suite": suites[definition.suite or definition.backend],
+            "title": definition.title,
+            "max_steps": definition.max_steps,
+            "tags": list(definition.tags),
+            "is_official": definition.is_official,
+            "is_feasible": definition.is_feasible,
+        },
+    )
+    return task
