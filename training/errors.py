@@ -42,6 +42,12 @@ class DatasetNotReady(TrainingError):
     code = "training.dataset_not_ready"
 
 
+class UploadTooLarge(TrainingError):
+    """An upload is larger than the studio takes; the message names the limit."""
+
+    code = "training.upload_too_large"
+
+
 class EvaluationInvalid(TrainingError):
     """An evaluation was asked for that measures nothing, or not what it says."""
 

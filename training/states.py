@@ -127,6 +127,22 @@ class DatasetStatus(TextChoices):
     REJECTED = "rejected"
 
 
+DATASET_MOVES: dict[DatasetStatus, frozenset[DatasetStatus]] = {
+    DatasetStatus.UPLOADED: frozenset({DatasetStatus.CHECKING}),
+    # Checking again: an import that died with its worker begins anew.
+    DatasetStatus.CHECKING: frozenset(
+        {DatasetStatus.CHECKING, DatasetStatus.IMPORTING, DatasetStatus.REJECTED}
+    ),
+    DatasetStatus.IMPORTING: frozenset(
+        {DatasetStatus.CHECKING, DatasetStatus.READY, DatasetStatus.REJECTED}
+    ),
+    DatasetStatus.READY: frozenset(),
+    DatasetStatus.REJECTED: frozenset(),
+}
+
+DATASET_OVER = frozenset(status for status, moves in DATASET_MOVES.items() if not moves)
+
+
 class EvaluationStatus(TextChoices):
     """Where an evaluation stands."""
 

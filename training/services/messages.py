@@ -70,6 +70,11 @@ def send_sync() -> None:
     _send("training.sync_weights", MANAGER)
 
 
+def send_import_dataset(dataset_id: UUID) -> None:
+    """Ask the manager to read an upload."""
+    _send("training.import_dataset", MANAGER, str(dataset_id))
+
+
 def send_advance_evaluation(evaluation_id: UUID) -> None:
     """Ask the manager to look at an evaluation, soon, once."""
     if _mark(f"oche:advance:evaluation:{evaluation_id}"):
