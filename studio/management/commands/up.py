@@ -1,5 +1,6 @@
 """``manage.py up``: a whole studio on this machine, until Ctrl-C."""
 
+import sys
 import time
 from typing import Any
 
@@ -32,7 +33,7 @@ class Command(BaseCommand):
         """Open the studio and stay until it is closed."""
         try:
             with open_studio(
-                port=options["port"], terminal=self.stdout, say=self.stdout.write
+                port=options["port"], terminal=sys.stdout, say=self.stdout.write
             ) as studio:
                 self._run(studio, is_quickstart=options["quickstart"])
         except (HomeIsTaken, PortTaken, NoRedisServer) as error:
