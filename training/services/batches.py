@@ -1,11 +1,9 @@
 """Batches: choosing and marking is one transaction, and so is giving one back."""
 
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from typing import Final
 
-from django.db import transaction
 from django.db.models import Min, Q
 from django.utils import timezone
 
@@ -14,6 +12,7 @@ from training.config import RlConfig
 from training.curation.batches import Candidate, Choice, choose_batch
 from training.models import Batch, Group, Run, Trajectory
 from training.services import messages
+from training.services.commits import after_commit
 from training.services.files import storage
 from training.services.groups import groups_drop
 from training.services.leases import RunLease, owned_run
@@ -58,7 +57,7 @@ def batch_create(run: Run) -> Batch:
         step=run.optimizer_step + 1,
         lease_expires_at=timezone.now() + timedelta(seconds=SEND_AGAIN_S),
     )
-    transaction.on_commit(partial(messages.send_train_step, batch.pk), robust=True)
+    after_commit(messages.send_train_step, batch.pk)
     return batch
 
 
@@ -79,9 +78,7 @@ def batches_send_again(lease: RunLease) -> None:
             batch.status = BatchStatus.READY
             batch.lease_expires_at = now + timedelta(seconds=SEND_AGAIN_S)
             batch.save(update_fields=["status", "lease_expires_at"])
-            transaction.on_commit(
-                partial(messages.send_train_step, batch.pk), robust=True
-            )
+            after_commit(messages.send_train_step, batch.pk)
 
 
 def batches_return(run: Run) -> bool:

@@ -19,11 +19,13 @@ from django.utils import timezone
 
 from studio.common.frames import frame_save
 from training.datasets.formats import hf_messages
-from training.datasets.importing import import_upload
+from training.datasets.importing import import_upload, read_rows
+from training.datasets.rows import Row
 from training.datasets.types import ImportReport, Limits, UploadInvalid
-from training.errors import InvalidTransition
+from training.errors import FilesMissing, InvalidTransition
 from training.models import Dataset
 from training.services import messages
+from training.services.commits import after_commit
 from training.services.files import storage
 from training.services.uploads import (
     upload_check,
@@ -72,8 +74,7 @@ def dataset_create_from_upload(
         upload_keep(folder, rows_file=rows_file, images_zip=images_zip)
         with transaction.atomic():
             dataset.save()
-            send = partial(messages.send_import_dataset, dataset.pk)
-            transaction.on_commit(send, robust=True)
+            after_commit(messages.send_import_dataset, dataset.pk)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -109,6 +110,20 @@ def dataset_import(*, dataset_id: UUID) -> None:
         finally:
             if dataset.status in DATASET_OVER:
                 upload_discard(folder)
+
+
+def dataset_rows(*, dataset: Dataset, start: int, count: int) -> list[Row]:
+    """Return some rows of a data set.
+
+    Raises:
+        FilesMissing: If it has none (yet).
+    """
+    try:
+        return list(
+            read_rows(storage().absolute(dataset.path), start=start, count=count)
+        )
+    except OSError as error:
+        raise FilesMissing(f"data set {dataset.name} has no rows (yet)") from error
 
 
 def datasets_import_left() -> None:

@@ -1,9 +1,6 @@
 """New groups: as many as admission allows, each with its task, seed and limits."""
 
-from functools import partial
 from typing import Final
-
-from django.db import transaction
 
 from environments.models import Task
 from training.config import RlConfig
@@ -11,6 +8,7 @@ from training.models import Group, Run, Trajectory
 from training.scheduler import PlannedGroup, num_groups_admitted, plan_groups
 from training.selectors import num_unused_rollouts, tasks_by_name
 from training.services import messages
+from training.services.commits import after_commit
 from training.services.leases import RunLease, owned_run
 
 MAX_GROUPS_AT_ONCE: Final = 64
@@ -35,7 +33,7 @@ def groups_dispatch(lease: RunLease, *, config: RlConfig) -> int:
         run.next_seed += count
         run.save(update_fields=["next_seed"])
         ids = [row.pk for row in rows]
-        transaction.on_commit(partial(messages.send_trajectories, ids), robust=True)
+        after_commit(messages.send_trajectories, ids)
     return len(rows)
 
 

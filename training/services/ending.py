@@ -1,6 +1,5 @@
 """How a run ends: done, stopped, or failed; nothing of it stays in flight."""
 
-from functools import partial
 from uuid import UUID
 
 from django.db import transaction
@@ -9,6 +8,7 @@ from training.config import RlConfig, SftConfig
 from training.models import Run
 from training.services import messages
 from training.services.batches import batches_return
+from training.services.commits import after_commit
 from training.services.groups import groups_drop
 from training.services.leases import RunLease, owned_run
 from training.services.measuring import recent_success
@@ -78,4 +78,4 @@ def _clear_away(run: Run) -> None:
     """Cancel what is in flight and drop what is half done."""
     trajectories_cancel(run.trajectories.filter(group__isnull=False))
     groups_drop(run.groups.filter(status=GroupStatus.OPEN), DropReason.RUN_OVER)
-    transaction.on_commit(partial(messages.send_release_engine, run.pk), robust=True)
+    after_commit(messages.send_release_engine, run.pk)

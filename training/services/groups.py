@@ -2,16 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import partial
 from uuid import UUID
-
-from django.db import transaction
 
 from training.config import RlConfig
 from training.curation.batches import staleness
 from training.curation.gate import judge_group
 from training.models import Group, Run, Trajectory
 from training.services import messages
+from training.services.commits import after_commit
 from training.services.leases import RunLease, owned_run
 from training.services.trajectories import (
     MAX_TRIES,
@@ -102,7 +100,7 @@ def groups_advance(lease: RunLease, *, config: RlConfig) -> None:
             _give_up(survey, run=run)
         fresh = trajectories_roll_again(again)
         ids = [row.pk for row in fresh]
-        transaction.on_commit(partial(messages.send_trajectories, ids), robust=True)
+        after_commit(messages.send_trajectories, ids)
 
 
 def world_is_broken(run_id: UUID) -> bool:

@@ -4,9 +4,7 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 
-from django.db import transaction
 from django.db.models import Count, Min, Q
 from django.utils import timezone
 
@@ -14,6 +12,7 @@ from training.events import MetricsRecorded, publish
 from training.models import Group, MetricRow, Run, Trajectory
 from training.rollouts.types import EndReason
 from training.selectors import num_in_flight
+from training.services.commits import after_commit
 from training.states import DropReason, GroupStatus, TrajectoryStatus
 
 MAX_EPISODE = timedelta(minutes=30)
@@ -41,7 +40,7 @@ def metrics_record(
         step=run.optimizer_step,
         policy_version=run.policy_version,
     )
-    transaction.on_commit(partial(publish, event), robust=True)
+    after_commit(publish, event)
 
 
 def measure_rollouts(run: Run, *, batch: Sequence[Group], num_stale: int) -> None:

@@ -1,7 +1,6 @@
 """What a user can ask of a run."""
 
 import uuid
-from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -12,6 +11,7 @@ from training.errors import DatasetNotReady, InvalidTransition
 from training.models import Run
 from training.selectors import datasets_visible_to, tasks_by_name
 from training.services import messages
+from training.services.commits import after_commit
 from training.services.policies import policy_resolve
 from training.services.transitions import run_transition
 from training.states import DatasetStatus, RunStatus
@@ -116,7 +116,7 @@ def _queue(run_id: UUID, who: str) -> Run:
 
 
 def _wake(run_id: UUID) -> None:
-    transaction.on_commit(partial(messages.send_advance, run_id, now=True), robust=True)
+    after_commit(messages.send_advance, run_id, now=True)
 
 
 def _check_dataset(dataset: str, owner: "User") -> None:

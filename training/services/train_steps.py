@@ -17,6 +17,7 @@ from training.services.advancing import CONFIGS
 from training.services.batch_claims import BatchClaim, batch_claim, run_is_active
 from training.services.batches import batch_create, batch_file
 from training.services.checkpoints import checkpoint_info, checkpoint_record
+from training.services.commits import after_commit
 from training.services.ending import run_fail
 from training.services.engines import RESIDENT, ResidentEngines
 from training.services.files import storage
@@ -168,7 +169,7 @@ def _record(claim: BatchClaim, results: list[StepResult]) -> None:
             batch_create(run)
         published = any(result.checkpoint for result in results)
         if published and run.kind == "rl":
-            transaction.on_commit(messages.send_sync, robust=True)
+            after_commit(messages.send_sync)
 
 
 def _goes_on_by_itself(run: Run) -> bool:

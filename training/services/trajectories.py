@@ -7,7 +7,6 @@ loser of a race changes nothing and is told so.
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -20,6 +19,7 @@ from training.models import Trajectory
 from training.rollouts.types import EndReason, FaultCode
 from training.selectors import IN_FLIGHT
 from training.services import messages
+from training.services.commits import after_commit
 from training.states import TRAJECTORY_MOVES, TrajectoryStatus
 
 LEASE_S: Final = 10.0
@@ -115,7 +115,7 @@ def trajectory_fault(
             finished_at=timezone.now(),
         )
         if won:
-            transaction.on_commit(partial(_wake_owner, trajectory), robust=True)
+            after_commit(_wake_owner, trajectory)
     return won
 
 
@@ -178,7 +178,7 @@ def _reap(row: Trajectory, now: datetime) -> bool:
 
 
 def _announce(trajectory: Trajectory, outcome: Outcome) -> None:
-    transaction.on_commit(partial(_wake_owner, trajectory), robust=True)
+    after_commit(_wake_owner, trajectory)
     if trajectory.run_id is None:
         return
     event = TrajectoryFinished(
@@ -189,7 +189,7 @@ def _announce(trajectory: Trajectory, outcome: Outcome) -> None:
         end_reason=outcome.end_reason,
         num_steps=outcome.num_steps,
     )
-    transaction.on_commit(partial(publish, event), robust=True)
+    after_commit(publish, event)
 
 
 def _wake_owner(trajectory: Trajectory) -> None:

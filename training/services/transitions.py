@@ -1,6 +1,5 @@
 """The one place where a run's status is written."""
 
-from functools import partial
 from uuid import UUID
 
 from django.db import transaction
@@ -9,6 +8,7 @@ from django.utils import timezone
 from training.errors import InvalidTransition
 from training.events import StatusChanged, publish
 from training.models import Run, RunTransition
+from training.services.commits import after_commit
 from training.states import RUN_MOVES, RUN_OVER, RunStatus
 
 
@@ -54,7 +54,7 @@ def run_transition(
         run_id=run_id, old_status=old, new_status=to, reason=reason, at=now
     )
     # Robust: a browser that hears nothing must not undo what was committed.
-    transaction.on_commit(partial(publish, event), robust=True)
+    after_commit(publish, event)
     return run
 
 

@@ -1,0 +1,96 @@
+"""What workers can be asked by message: each task calls one service.
+
+A message may come twice or never; the services claim rows, so that neither matters.
+"""
+
+from uuid import UUID
+
+from celery import shared_task
+from celery.signals import worker_shutdown, worker_shutting_down
+
+from training.services import messages
+from training.services.advancing import run_advance, runs_to_advance
+from training.services.datasets import dataset_import, datasets_import_left
+from training.services.engines import RESIDENT
+from training.services.evaluations import evaluation_advance, evaluations_to_advance
+from training.services.reaping import rollouts_reap
+from training.services.rolling import trajectory_run
+from training.services.slots import rollout_worker_close
+from training.services.syncing import weights_sync
+from training.services.train_steps import batch_train, engine_prepare
+
+
+@shared_task(name="training.advance_all")
+def advance_all() -> None:
+    """Look at everything that is under way; beat calls it each second."""
+    rollouts_reap()
+    datasets_import_left()
+    weights = False
+    for run_id in runs_to_advance():
+        weights = True
+        messages.send_advance(run_id)
+    for evaluation_id in evaluations_to_advance():
+        weights = True
+        messages.send_advance_evaluation(evaluation_id)
+    if weights:
+        messages.send_sync()
+
+
+@shared_task(name="training.advance_run")
+def advance_run(run_id: str) -> None:
+    """Do what can be done for a run now."""
+    run_advance(run_id=UUID(run_id))
+
+
+@shared_task(name="training.advance_evaluation")
+def advance_evaluation(evaluation_id: str) -> None:
+    """Do what can be done for an evaluation now."""
+    evaluation_advance(evaluation_id=UUID(evaluation_id))
+
+
+@shared_task(name="training.sync_weights")
+def sync_weights() -> None:
+    """Bring the inference workers up to date; holds up nobody but itself."""
+    weights_sync()
+
+
+@shared_task(name="rollouts.run_trajectory")
+def run_trajectory(trajectory_id: str) -> None:
+    """Play one trajectory."""
+    trajectory_run(trajectory_id=UUID(trajectory_id))
+
+
+@shared_task(name="training.train_step")
+def train_step(batch_id: str) -> None:
+    """Do one optimizer step, or a slice of short ones."""
+    batch_train(batch_id=UUID(batch_id))
+
+
+@shared_task(name="training.prepare_engine")
+def prepare_engine(run_id: str) -> None:
+    """Load a run's policy into an engine."""
+    engine_prepare(run_id=UUID(run_id))
+
+
+@shared_task(name="training.release_engine")
+def release_engine(run_id: str) -> None:
+    """End the engine of a run that is over."""
+    RESIDENT.end(UUID(run_id))
+
+
+@shared_task(name="training.import_dataset")
+def import_dataset(dataset_id: str) -> None:
+    """Read an upload."""
+    dataset_import(dataset_id=UUID(dataset_id))
+
+
+@worker_shutting_down.connect
+def end_slots(**kwargs: object) -> None:
+    """Free browsers when a worker is told to end; what they play is rolled again."""
+    rollout_worker_close()
+
+
+@worker_shutdown.connect
+def end_engines(**kwargs: object) -> None:
+    """End the training processes with their worker."""
+    RESIDENT.end_all()
