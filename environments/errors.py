@@ -58,3 +58,15 @@ class EvaluatorFault(EnvironmentFault):
     """The end of an episode could not be judged."""
 
     code = "evaluator"
+
+
+class BoardUnreachable(EnvironmentsError):
+    """The slot board does not answer; what the slots do is not known now."""
+
+    code = "environments.board_unreachable"
+
+
+class SlotNotFound(EnvironmentsError):
+    """No slot of the name works for this user."""
+
+    code = "environments.slot_not_found"

@@ -11,7 +11,23 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as drf_exception_handler
 
-from environments.errors import InvalidAction, UnknownBackend, UnknownTask
+from environments.errors import (
+    BoardUnreachable,
+    InvalidAction,
+    SlotNotFound,
+    UnknownBackend,
+    UnknownTask,
+)
+from training.errors import (
+    DatasetNotReady,
+    EvaluationInvalid,
+    FilesMissing,
+    InvalidTransition,
+    LeaseLost,
+    PolicyNotFound,
+    TaskNotFound,
+    UploadTooLarge,
+)
 
 WHOLE = "non_field_errors"
 """The path of a mistake that belongs to no single field."""
@@ -33,6 +49,16 @@ HTTP_STATUS: dict[type[Exception], int] = {
     InvalidAction: status.HTTP_400_BAD_REQUEST,
     UnknownBackend: status.HTTP_404_NOT_FOUND,
     UnknownTask: status.HTTP_404_NOT_FOUND,
+    SlotNotFound: status.HTTP_404_NOT_FOUND,
+    BoardUnreachable: status.HTTP_503_SERVICE_UNAVAILABLE,
+    DatasetNotReady: status.HTTP_400_BAD_REQUEST,
+    EvaluationInvalid: status.HTTP_400_BAD_REQUEST,
+    PolicyNotFound: status.HTTP_400_BAD_REQUEST,
+    TaskNotFound: status.HTTP_400_BAD_REQUEST,
+    FilesMissing: status.HTTP_404_NOT_FOUND,
+    InvalidTransition: status.HTTP_409_CONFLICT,
+    LeaseLost: status.HTTP_409_CONFLICT,
+    UploadTooLarge: status.HTTP_413_REQUEST_ENTITY_TOO_LARGE,
     LinkSpent: status.HTTP_410_GONE,
 }
 """Domain error -> status; a subclass answers as its nearest listed base."""

@@ -42,6 +42,12 @@ class DatasetNotReady(TrainingError):
     code = "training.dataset_not_ready"
 
 
+class FilesMissing(TrainingError):
+    """A row has no files (yet), or they are gone."""
+
+    code = "training.files_missing"
+
+
 class UploadTooLarge(TrainingError):
     """An upload is larger than the studio takes; the message names the limit."""
 

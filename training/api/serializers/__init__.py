@@ -1,0 +1,1 @@
+"""The JSON of the training API: one serializer in, one out."""

@@ -1,0 +1,1 @@
+"""The training API: read the request, call one service, answer."""
