@@ -176,6 +176,11 @@ CELERY_BEAT_SCHEDULE = {
         # Seconds; a manager that was away does not have to catch up.
         "options": {"expires": 5},
     },
+    "begin lost imports again": {
+        "task": "training.import_left",
+        "schedule": 60.0,
+        "options": {"expires": 30},
+    },
 }
 
 CHANNEL_LAYERS = {
@@ -206,6 +211,22 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "A studio in which people train agents that work by the screen.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "studio.api.schema.add_errors",
+    ],
+    "ENUM_NAME_OVERRIDES": {
+        "RunStatus": "training.states.RunStatus.choices",
+        "TrajectoryStatus": "training.states.TrajectoryStatus.choices",
+        "GroupStatus": "training.states.GroupStatus.choices",
+        "DropReason": "training.states.DropReason.choices",
+        "CheckpointStatus": "training.states.CheckpointStatus.choices",
+        "DatasetStatus": "training.states.DatasetStatus.choices",
+        "EvaluationStatus": "training.states.EvaluationStatus.choices",
+    },
     # No page of ours needs the internet.
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
