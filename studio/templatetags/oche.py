@@ -1,5 +1,6 @@
 """How pages write statuses, times, shares and small drawings: one place for each."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -152,7 +153,7 @@ def num_active_runs(context: RequestContext) -> int:
 def sort_link(context: RequestContext, field: str, label: str) -> SafeString:
     """Return the head of a sortable column: a link that sorts, or turns the order."""
     request = context["request"]
-    order = context.get("order", "")
+    order = str(context.get("order") or "")
     is_this = order.lstrip("-") == field
     query = request.GET.copy()
     query["order"] = field if order == f"-{field}" else f"-{field}"
@@ -164,4 +165,24 @@ def sort_link(context: RequestContext, field: str, label: str) -> SafeString:
         "true" if is_this else "false",
         label,
         arrow,
+    )
+
+
+@register.filter
+def as_json(value: Any) -> str:
+    """Return JSON for a ``data-`` attribute; the template escapes it."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+@register.simple_tag
+def advantage_bar(advantage: float | None) -> SafeString:
+    """Return the bar of an advantage in a box from -100 to 100; 2.65 is √(8-1)."""
+    if not advantage:
+        return format_html("")
+    width = min(100.0, abs(advantage) / 2.65 * 100)
+    return format_html(
+        '<rect class="advantage-{}" x="{}" y="2" width="{}" height="6"/>',
+        "pos" if advantage > 0 else "neg",
+        f"{0 if advantage > 0 else -width:.1f}",
+        f"{width:.1f}",
     )

@@ -1,0 +1,201 @@
+// The wall of live screens. Frames are dropped, never queued; a hidden tab asks for none.
+
+import { describe, drawAction, focusAfter, ICONS } from "./marks.js";
+import { freshness } from "./socket.js";
+
+const BOARD_EVERY_MS = 2000; // Also keeps the run watched: unwatched screens are not encoded.
+const BOARD_SHORTEST_MS = 250;
+const OLD_AFTER_S = 8;
+const STATES = {
+  reset: ["i-sync", "Reset"], model: ["i-clock", "Model"], evaluating: ["i-eval", "Evaluating"], idle: ["i-draft", "Idle"],
+};
+
+class Tile {
+  constructor(slot, template, isNumbered) {
+    this.slot = slot;
+    this.element = template.content.firstElementChild.cloneNode(true);
+    this.element.querySelector("[data-slot]").textContent = isNumbered;
+    this.image = this.element.querySelector("img");
+    this.svg = this.element.querySelector(".overlay");
+    this.shownSeq = -1;
+    this.wantedSeq = -1;
+    this.isFetching = false;
+    this.trajectory = null;
+    this.focus = null;
+    this.at = null;
+    this.isInSight = true;
+  }
+
+  part(name) {
+    return this.element.querySelector(`[data-part=${name}]`);
+  }
+
+  write(name, text) {
+    const part = this.part(name);
+    if (part.textContent !== text) part.textContent = text;
+    if (part.classList.contains("truncate")) part.title = text;
+  }
+
+  show(board) {
+    if (board.trajectory_id !== this.trajectory) {
+      this.trajectory = board.trajectory_id;
+      this.focus = null;
+    }
+    this.at = board.at;
+    const task = board.task?.split("/").pop() ?? "idle";
+    this.write("task", task);
+    const link = this.part("task");
+    if (this.trajectory) link.href = `/trajectories/${this.trajectory}/`;
+    else link.removeAttribute("href");
+    this.element.setAttribute("aria-label", `Slot ${this.slot}, ${task}`);
+    this.image.alt = `Screen of slot ${this.slot}: ${board.instruction ?? task}`;
+    this.write("instruction", board.instruction ?? "");
+    const [icon, word] = STATES[board.state] ?? [];
+    this.part("state").hidden = !word;
+    if (word) {
+      this.part("state").querySelector("use").setAttribute("href", `#${icon}`);
+      this.write("state-word", word);
+    }
+    this.element.querySelector(".caption-bar use").setAttribute("href", `#${ICONS[board.action?.kind] ?? "i-clock"}`);
+    this.write("action", describe(board.action));
+    this.write("step", board.max_steps ? `step ${board.step} / ${board.max_steps}` : "");
+    this.write("version", board.version == null ? "" : `v${board.version}`);
+    this.write("kind", board.evaluation_id ? "held-out" : "");
+    drawAction(this.svg, board.action, board.screen_size ?? [160, 210], this.focus);
+    this.focus = focusAfter(board.action, this.focus);
+    if (board.seq != null) this.want(board.seq);
+  }
+
+  /** Remembers the newest frame; older wishes are forgotten, so nothing ever queues. */
+  want(seq) {
+    this.wantedSeq = Math.max(this.wantedSeq, seq);
+    if (!this.isFetching && !document.hidden && this.isInSight && this.wantedSeq > this.shownSeq) this.fetchFrame();
+  }
+
+  async fetchFrame() {
+    const seq = this.wantedSeq;
+    this.isFetching = true;
+    try {
+      const response = await fetch(`/api/v1/slots/${encodeURIComponent(this.slot)}/frame/?seq=${seq}`, { cache: "no-store" });
+      if (response.status === 200) await this.paint(await response.blob());
+      this.shownSeq = seq;
+    } catch {
+      this.shownSeq = seq; // The next event asks again.
+    } finally {
+      this.isFetching = false;
+    }
+    this.want(this.wantedSeq);
+  }
+
+  async paint(blob) {
+    const url = URL.createObjectURL(blob);
+    const old = this.image.src;
+    this.image.src = url;
+    await this.image.decode().catch(() => {});
+    this.image.hidden = false;
+    this.part("waiting").hidden = true;
+    if (old.startsWith("blob:")) URL.revokeObjectURL(old);
+  }
+
+  showAge(skew) {
+    if (this.at == null) return;
+    const age = Math.max(0, Date.now() / 1000 - skew - this.at);
+    this.image.classList.toggle("is-old", age > OLD_AFTER_S);
+    this.write("age", `${age < 10 ? age.toFixed(1) : Math.round(age)} s${age > OLD_AFTER_S ? " old" : ""}`);
+  }
+}
+
+export class Wall {
+  constructor(element) {
+    this.element = element;
+    this.template = document.getElementById("tile");
+    this.empty = document.querySelector("[data-wall-empty]");
+    this.count = document.querySelector("[data-wall-count]");
+    this.tiles = new Map();
+    this.boardAt = 0;
+    this.boardTimer = null;
+    this.skew = 0;
+    this.sight = new IntersectionObserver((entries) => entries.forEach((entry) => this.see(entry)));
+    element.addEventListener("keydown", (event) => this.onKey(event));
+    element.addEventListener("click", (event) => event.target.closest("[data-enlarge]") && this.enlarge(event.target.closest(".tile")));
+    document.addEventListener("keydown", (event) => event.key === "Escape" && this.enlarge(null));
+    document.addEventListener("visibilitychange", () => document.hidden || this.readBoard());
+    setInterval(() => this.readBoard(), BOARD_EVERY_MS);
+    setInterval(() => document.hidden || this.tiles.forEach((tile) => tile.showAge(this.skew)), 250);
+    this.readBoard();
+  }
+
+  see(entry) {
+    const tile = [...this.tiles.values()].find((one) => one.element === entry.target);
+    if (!tile) return;
+    tile.isInSight = entry.isIntersecting;
+    tile.want(tile.wantedSeq);
+  }
+
+  onFrame({ slot, seq }) {
+    this.tiles.get(slot)?.want(seq);
+    if (this.boardTimer || document.hidden) return;
+    const wait = Math.max(0, this.boardAt + BOARD_SHORTEST_MS - Date.now());
+    this.boardTimer = setTimeout(() => this.readBoard(), wait);
+  }
+
+  async readBoard() {
+    clearTimeout(this.boardTimer);
+    this.boardTimer = null;
+    if (document.hidden) return;
+    this.boardAt = Date.now();
+    try {
+      const response = await fetch(`/api/v1/slots/?run=${this.element.dataset.run}`, { headers: { Accept: "application/json" } });
+      if (!response.ok) throw new Error(response.statusText);
+      const told = Date.parse(response.headers.get("Date"));
+      // The server's clock counts; its header has whole seconds, so small differences are none.
+      this.skew = Math.abs(Date.now() - told) > 2000 ? (Date.now() - told) / 1000 : 0;
+      const answer = await response.json();
+      this.show(answer.results ?? answer);
+    } catch {
+      freshness.lost();
+    }
+  }
+
+  show(boards) {
+    const slots = new Set(boards.map((board) => board.slot));
+    for (const [slot, tile] of this.tiles) {
+      if (slots.has(slot)) continue;
+      this.sight.unobserve(tile.element);
+      tile.element.remove();
+      this.tiles.delete(slot);
+    }
+    boards.sort((a, b) => a.slot.localeCompare(b.slot, undefined, { numeric: true }));
+    boards.forEach((board, place) => {
+      if (!this.tiles.has(board.slot)) this.add(board.slot, place);
+      this.tiles.get(board.slot).show(board);
+    });
+    this.empty.hidden = boards.length > 0;
+    if (this.count) this.count.textContent = boards.length;
+  }
+
+  add(slot, place) {
+    const tile = new Tile(slot, this.template, String(place).padStart(2, "0"));
+    this.tiles.set(slot, tile);
+    this.element.append(tile.element);
+    this.sight.observe(tile.element);
+  }
+
+  enlarge(element) {
+    const open = this.element.querySelector(".is-enlarged");
+    open?.classList.remove("is-enlarged");
+    if (element && element !== open) element.classList.add("is-enlarged");
+  }
+
+  onKey(event) {
+    const tile = event.target.closest(".tile");
+    if (!tile || event.target.closest("a, button")) return;
+    const tiles = [...this.element.children];
+    const perRow = tiles.filter((one) => one.offsetTop === tiles[0].offsetTop).length;
+    const moves = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: perRow, ArrowUp: -perRow };
+    if (event.key === "Enter") this.enlarge(tile);
+    else if (moves[event.key]) tiles[tiles.indexOf(tile) + moves[event.key]]?.focus();
+    else return;
+    event.preventDefault();
+  }
+}

@@ -1,0 +1,1 @@
+"""Pages of the studio itself: home, signing in, settings."""
