@@ -92,7 +92,7 @@ class InferenceClient:
                     raise _Busy(self._why_nobody(model))
                 return await self._ask(worker, body, timeout_s=left_s)
             except _Busy as busy:
-                cause = str(busy)
+                cause = str(busy) or cause
                 if worker is not None:
                     self._rests_until[worker.url] = time.monotonic() + delay_s
                     self._looked_at = float("-inf")
@@ -150,7 +150,7 @@ class InferenceClient:
             return "no inference worker is alive"
         if not any(model in worker.models for worker in self._workers):
             return f"none of {len(self._workers)} inference workers has the model"
-        return "every inference worker with the model has just failed"
+        return ""  # They rest, having failed: what they said is the cause.
 
     async def _ask(self, worker: LiveWorker, body: str, *, timeout_s: float) -> Answer:
         self._in_flight[worker.url] += 1

@@ -16,6 +16,7 @@ from transformers import AutoModelForImageTextToText
 from agents.errors import PolicyInvalid
 from agents.inference.engines import weights as files
 from agents.inference.engines.base import BadPrompt, SampleRequest
+from agents.inference.engines.patches import embed_patches_by_product
 from agents.inference.engines.pictures import Features, Picture, PictureShelf
 from agents.inference.types import Weights
 from agents.processing import EncodedImages, PolicyProcessor
@@ -91,6 +92,7 @@ class ResidentModel:
             architecture=architecture,
         )
         model.eval()
+        embed_patches_by_product(model)
         # from_pretrained only warns of missing tensors and makes up random ones.
         resident._check_shapes(folder)
         return resident

@@ -1,10 +1,13 @@
 """A small real policy, and engines that serve it."""
 
 import hashlib
+import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from redis import Redis
 
 from agents.inference.engines.transformers import TransformersEngine
 from agents.inference.types import Weights
@@ -46,3 +49,24 @@ def engine(weights_of: Callable[..., Weights]) -> Iterator[TransformersEngine]:
     engine.load("run-a", weights_of("0"))
     yield engine
     engine.stop()
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the URL of a Redis of the tests' own."""
+    path = tmp_path_factory.mktemp("redis") / "redis.sock"
+    command = ["redis-server", "--port", "0", "--unixsocket", str(path), "--save", ""]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 20
+        while not path.exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        yield f"unix://{path}?db=0"
+        process.terminate()
+
+
+@pytest.fixture
+def redis(redis_url: str) -> Iterator[Redis]:
+    """Return a connection to an empty Redis."""
+    with Redis.from_url(redis_url) as connection:
+        connection.flushall()
+        yield connection
