@@ -186,7 +186,13 @@ CELERY_BEAT_SCHEDULE = {
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
-        "CONFIG": {"hosts": [REDIS_URL], "capacity": 500, "expiry": 30},
+        "CONFIG": {
+            # The layer waits five seconds at a time for a message, which is redis-py's
+            # own time-out too: without a longer one every quiet socket would break.
+            "hosts": [{"address": REDIS_URL, "socket_timeout": 15}],
+            "capacity": 500,
+            "expiry": 30,
+        },
     }
 }
 
