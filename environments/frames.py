@@ -61,6 +61,14 @@ class SlotState:
     """Width and height of the latest frame in pixels; filled in by ``publish``."""
 
 
+@dataclass(slots=True)
+class _Latest:
+    """What is known of a slot's latest frame."""
+
+    seq: int
+    screen_size: tuple[int, int] | None
+
+
 class FrameStore:
     """The board, for the workers that write it and the web that reads it.
 
@@ -69,8 +77,9 @@ class FrameStore:
     """
 
     def __init__(self, redis_url: str) -> None:
+        self.redis_url = redis_url
         self._redis = connect(redis_url)
-        self._seqs: dict[str, int] = {}
+        self._latest: dict[str, _Latest] = {}
         self._watched: dict[str, tuple[float, bool]] = {}
 
     def publish(
@@ -86,14 +95,17 @@ class FrameStore:
             The state as written; None if the board could not be reached.
         """
         try:
+            latest = self._latest_of(state.slot)
             frame = self._encode(state, screen)
             if frame is not None:
-                self._seqs[state.slot] = self._next_seq(state.slot)
+                latest.seq += 1
+            if screen is not None:
+                latest.screen_size = screen.size
             written = dataclasses.replace(
                 state,
-                seq=self._seqs.get(state.slot, 0),
+                seq=latest.seq,
                 at=time.time(),
-                screen_size=screen.size if screen else state.screen_size,
+                screen_size=latest.screen_size,
             )
             self._write(written, frame)
         except RedisError as error:
@@ -163,13 +175,14 @@ class FrameStore:
         screen.save(file, format="WEBP", quality=_WEBP_QUALITY, method=0)
         return file.getvalue()
 
-    def _next_seq(self, slot: str) -> int:
-        if slot not in self._seqs:
+    def _latest_of(self, slot: str) -> "_Latest":
+        if slot not in self._latest:
             # Goes on where an earlier life of the worker stopped, so that a page does
             # not take a new frame for one that it has.
             text = self._redis.get(_slot_key(slot))
-            self._seqs[slot] = _state_from_json(text).seq if text else 0
-        return self._seqs[slot] + 1
+            before = _state_from_json(text) if text else SlotState(slot=slot)
+            self._latest[slot] = _Latest(before.seq, before.screen_size)
+        return self._latest[slot]
 
     def _write(self, state: SlotState, frame: bytes | None) -> None:
         with self._redis.pipeline(transaction=False) as pipe:

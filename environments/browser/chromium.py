@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import fcntl
 import os
 import re
 import shutil
@@ -56,6 +57,7 @@ _FLAGS: Final = (
     "--password-store=basic",
     "about:blank",
 )
+_FOLDER_PREFIX: Final = "oche-chromium-"
 _LISTENING: Final = re.compile(rb"DevTools listening on (ws://\S+)")
 
 
@@ -105,12 +107,13 @@ class Chromium:
     """One running browser process and everything below it."""
 
     def __init__(
-        self, process: asyncio.subprocess.Process, url: str, folder: Path
+        self, process: asyncio.subprocess.Process, url: str, folder: Path, lock: int
     ) -> None:
         self._process = process
         self.url = url
         """WebSocket of the browser's DevTools."""
         self._folder = folder
+        self._lock: int | None = lock
 
     @classmethod
     async def launch(cls, *, timeout_s: float = 20.0) -> "Chromium":
@@ -120,7 +123,8 @@ class Chromium:
             StartFault: If there is no browser, or it does not come up in time.
         """
         executable = find_chromium()
-        folder = Path(tempfile.mkdtemp(prefix="oche-chromium-"))
+        _sweep()
+        folder, lock = _make_folder()
         process = await _spawn(executable, folder)
         try:
             async with asyncio.timeout(timeout_s):
@@ -128,13 +132,14 @@ class Chromium:
         except BaseException as error:
             kill_tree(process.pid)
             tail = _stderr(folder)[-800:].decode(errors="replace")
+            os.close(lock)
             shutil.rmtree(folder, ignore_errors=True)
             if isinstance(error, TimeoutError):
                 raise StartFault(
                     f"{executable} did not listen within {timeout_s:g} s: {tail}"
                 ) from error
             raise
-        return cls(process, url, folder)
+        return cls(process, url, folder, lock)
 
     @property
     def pid(self) -> int:
@@ -151,7 +156,30 @@ class Chromium:
         kill_tree(self._process.pid)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._process.wait(), timeout=5)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _make_folder() -> tuple[Path, int]:
+    """Return a folder for profile and log, and the lock that shows it is in use."""
+    folder = Path(tempfile.mkdtemp(prefix=_FOLDER_PREFIX))
+    lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return folder, lock
+
+
+def _sweep() -> None:
+    """Remove what owners that were killed have left behind: nobody holds its lock."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            lock = os.open(folder / "lock", os.O_RDWR)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
 
 
 async def _spawn(executable: Path, folder: Path) -> asyncio.subprocess.Process:
