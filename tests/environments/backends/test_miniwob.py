@@ -18,7 +18,7 @@ from environments.actions import (
 )
 from environments.backends.miniwob.environment import MiniWobEnvironment
 from environments.backends.miniwob.host import MiniWobHost
-from environments.backends.miniwob.tasks import TASKS, TASKS_BY_NAME
+from environments.backends.miniwob.tasks import TASKS_BY_NAME
 from environments.errors import EnvironmentFault, StartFault, StepFault
 from environments.types import Box
 

@@ -1,4 +1,3 @@
-import os
 import signal
 import subprocess
 import sys
@@ -23,6 +22,10 @@ async def main():
 
 asyncio.run(main())
 """
+
+
+def _names_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
 
 
 def _is_alive(process: psutil.Process) -> bool:
@@ -111,4 +114,4 @@ async def test_what_a_killed_owner_left_is_swept_and_what_is_in_use_is_not(
     assert first._folder.exists()
     await first.kill()
     await second.kill()
-    assert os.listdir(tmp_path) == []
+    assert _names_in(tmp_path) == []
