@@ -73,7 +73,7 @@ def trajectory_run(*, trajectory_id: UUID, worker: RolloutWorker | None = None) 
             brief = brief_of(row)
             worker = worker or rollout_worker()
             episode = worker.pool.run(_play(worker, brief, seat))
-            _keep(row, episode, seat)
+            _keep(row, episode, seat, model=brief.model)
         except (CancelledError, asyncio.CancelledError):
             # By the run, which has said so in the row, or by the end of this process.
             _fault(row, seat, FaultCode.WORKER_LOST, "The worker was told to end")
@@ -164,18 +164,19 @@ async def _play(worker: RolloutWorker, brief: Brief, seat: _Seat) -> Episode:
                     seed=row.seed,
                     step_limit=row.step_limit,
                     max_parse_errors=brief.rollout.max_parse_errors,
+                    is_feasible=row.task.is_feasible,
                     on_progress=reporter.note,
                 )
             finally:
-                await reporter.rest()
+                reporter.rest()
     finally:
         worker.end(row.pk)
 
 
-def _keep(row: Trajectory, episode: Episode, seat: _Seat) -> None:
+def _keep(row: Trajectory, episode: Episode, seat: _Seat, *, model: str) -> None:
     """Write the files, then the row; files without a row are nobody's."""
     folder = storage().trajectory(row.pk, run_id=row.run_id)
-    write_trajectory(folder, episode, storage().root)
+    write_trajectory(folder, episode, storage().root, policy=model)
     versions = [
         version
         for step in episode.steps
