@@ -90,14 +90,14 @@ def test_a_zip_that_is_none_is_rejected_by_its_name(uploaded, alice, media):
 
 
 def test_a_message_delivered_twice_imports_once(uploaded, monkeypatch):
-    dataset = imported(uploaded([one_turn(images=())]))
+    dataset = imported(uploaded([one_turn("Where?", ())]))
     monkeypatch.setattr(datasets, "import_upload", None)
 
     assert imported(dataset).status == DatasetStatus.READY
 
 
 def test_while_one_imports_another_does_nothing(uploaded, media):
-    dataset = uploaded([one_turn(images=())])
+    dataset = uploaded([one_turn("Where?", ())])
 
     with (media / dataset.path / ".import.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -111,7 +111,7 @@ def test_while_one_imports_another_does_nothing(uploaded, media):
 
 @pytest.mark.parametrize("status", [DatasetStatus.CHECKING, DatasetStatus.IMPORTING])
 def test_an_import_that_died_with_its_worker_begins_anew(uploaded, status):
-    dataset = uploaded([one_turn(images=())])
+    dataset = uploaded([one_turn("Where?", ())])
     Dataset.objects.filter(pk=dataset.pk).update(status=status, num_read=99)
 
     dataset = imported(dataset)
@@ -120,7 +120,7 @@ def test_an_import_that_died_with_its_worker_begins_anew(uploaded, status):
 
 
 def test_imports_that_wait_too_long_are_asked_for_again(uploaded, sent):
-    lost, fresh, over = (uploaded([one_turn(images=())]) for _ in range(3))
+    lost, fresh, over = (uploaded([one_turn("Where?", ())]) for _ in range(3))
     imported(over)
     long_ago = timezone.now() - timedelta(minutes=5)
     Dataset.objects.exclude(pk=fresh.pk).update(created_at=long_ago)
@@ -132,7 +132,7 @@ def test_imports_that_wait_too_long_are_asked_for_again(uploaded, sent):
 
 
 def test_an_upload_whose_files_are_gone_is_rejected(uploaded, media):
-    dataset = uploaded([one_turn(images=())])
+    dataset = uploaded([one_turn("Where?", ())])
     datasets.upload_discard(media / dataset.path)
 
     assert imported(dataset).status == DatasetStatus.REJECTED
@@ -140,7 +140,7 @@ def test_an_upload_whose_files_are_gone_is_rejected(uploaded, media):
 
 
 def test_a_bug_is_shown_to_us_and_not_to_the_user(uploaded, monkeypatch):
-    dataset = uploaded([one_turn(images=())])
+    dataset = uploaded([one_turn("Where?", ())])
 
     def broken(*args, **kwargs):
         raise ZeroDivisionError("secret")
@@ -155,7 +155,7 @@ def test_a_bug_is_shown_to_us_and_not_to_the_user(uploaded, monkeypatch):
 
 
 def test_progress_can_be_seen_while_the_import_goes_on(uploaded, monkeypatch):
-    dataset = uploaded([one_turn(images=())] * 3)
+    dataset = uploaded([one_turn("Where?", ())] * 3)
     monkeypatch.setattr(datasets, "PROGRESS_EVERY_S", 0.0)
     seen = []
     count = datasets._count
