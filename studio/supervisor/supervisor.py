@@ -85,6 +85,7 @@ class Supervisor:
     def _tick(self, on_ready: OnReady) -> None:
         self._start_due()
         self._pump(TICK_S)
+        self._reap_adopted()
         for name, child in list(self._children.items()):
             if child.exit_code is not None:
                 self._bury(child)
@@ -142,6 +143,19 @@ class Supervisor:
         self._selector.unregister(child.output)
         child.close()
         self._end_orphans()
+
+    def _reap_adopted(self) -> None:
+        """Let go of adopted processes that ended: browsers leave many behind."""
+        known = {child.pid for child in self._children.values()}
+        while True:
+            try:
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            except ChildProcessError:
+                return
+            # Our own are waited for where their exit codes are wanted.
+            if ended is None or ended.si_pid in known:
+                return
+            os.waitpid(ended.si_pid, 0)
 
     def _end_orphans(self) -> None:
         """Kill what dead children left behind; the kernel has made them ours."""
