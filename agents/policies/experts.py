@@ -22,8 +22,8 @@ const click = (e) => {
   if (!r) return null;
   const box = [r.left, r.top, r.right, r.bottom];
   const at = (u, v) => [r.left + u * r.width, r.top + v * r.height];
-  // The inner half first; a target that is partly covered may need its rim.
-  for (const scale of [0.5, 0.9]) {
+  // Near the centre first; a target that is partly covered may need its rim.
+  for (const scale of [0.1, 0.5, 0.9]) {
     for (const [u, v] of DRAWS) {
       const [x, y] = at(0.5 + (u - 0.5) * scale, 0.5 + (v - 0.5) * scale);
       if (y < 210 && hits(e, x, y)) return {kind: 'click', box, x, y};

@@ -161,6 +161,28 @@ def _fill(scene: Scene) -> Plan:
     )
 
 
+def _fill_both(scene: Scene) -> Plan:
+    text = wordings.random_text(scene.rng)
+    scripts = [_fill_script(field, text) for field in _FIELDS[scene.task]]
+    return Plan(
+        instruction=scene.rng.choice(wordings.FILL_BOTH).format(text=text),
+        script=" || ".join(scripts),
+        max_moves=4,
+    )
+
+
+def _fill_login(scene: Scene) -> Plan:
+    username, password = (wordings.random_text(scene.rng) for _ in range(2))
+    texts = zip(_FIELDS[scene.task], (username, password), strict=True)
+    return Plan(
+        instruction=scene.rng.choice(wordings.FILL_LOGIN).format(
+            username=username, password=password
+        ),
+        script=" || ".join(_fill_script(field, text) for field, text in texts),
+        max_moves=4,
+    )
+
+
 def _type(scene: Scene) -> Plan:
     field = scene.rng.choice(_FIELDS[scene.task])
     text = wordings.random_text(scene.rng)
@@ -208,6 +230,8 @@ _FORMS: Final = tuple(_FIELDS)
 KINDS: Final[dict[str, tuple[Callable[[Scene], Plan], tuple[str, ...]]]] = {
     "press": (_press, (*_FORMS, "click-collapsible", "click-option")),
     "fill": (_fill, _FORMS),
+    "fill-both": (_fill_both, ("enter-password",)),
+    "fill-login": (_fill_login, ("login-user",)),
     "type": (_type, _FORMS),
     "click-field": (_click_field, (*_FORMS, "focus-text-2")),
     "expand": (_expand, ("click-collapsible",)),

@@ -1,4 +1,4 @@
-"""Parts of tasks, one or two actions each, under instructions of their own.
+"""Parts of tasks, one to four actions each, under instructions of their own.
 
 A base policy learns the parts from these and has to compose them itself: none leads
 through a whole task that ends in Submit (``fill-nth``, ``enter-password``,
@@ -57,7 +57,7 @@ class Sample:
 
 
 async def sample(stage: Stage, name: str, seed: int) -> AsyncIterator[Sample]:
-    """Play one fragment and give its rows, one or two.
+    """Play one fragment and give its rows, one to four.
 
     Args:
         stage: Where to play it; its episode is used up.

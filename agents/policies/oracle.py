@@ -56,7 +56,7 @@ async def find_move(
         environment: The page as it is now.
         script: An expression over ``experts.HELPERS``.
         screen_size: Width and height of the screen in pixels.
-        rng: Draws where in the inner half of the target to click; None is the centre.
+        rng: Draws where near the centre of the target to click; None is the centre.
 
     Returns:
         None if the script finds nothing to do on the page.
@@ -90,7 +90,7 @@ class Oracle:
             task_name: Name within the ``miniwob`` backend.
             environment: Where the episodes are played.
             seed: Of the points that are clicked.
-            jitter: Whether clicks scatter over the inner half of their target.
+            jitter: Whether clicks scatter around the centre of their target.
 
         Raises:
             UnknownTask: If there is no expert for it.

@@ -23,6 +23,21 @@ FILL_NAMED: Final = (
     'Fill in "{text}" as the {label}.',
     'Enter the {label} "{text}" into its field.',
 )
+FILL_BOTH: Final = (
+    'Enter the password "{text}" into both text fields.',
+    'Enter "{text}" into both text fields.',
+    'Type "{text}" into both fields.',
+    'Fill both text fields with "{text}".',
+    'Put the password "{text}" into both fields.',
+    'Enter the password "{text}" and verify it.',
+)
+FILL_LOGIN: Final = (
+    'Enter the username "{username}" and the password "{password}" into the text fields.',
+    'Enter the username "{username}" and the password "{password}".',
+    'Type the username "{username}" and the password "{password}".',
+    'Fill in "{username}" as the username and "{password}" as the password.',
+    'Put the username "{username}" and the password "{password}" into the fields.',
+)
 TYPE: Final = (
     'Type "{text}".',
     'Enter "{text}".',

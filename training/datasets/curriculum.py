@@ -29,6 +29,8 @@ TASK_EPISODES: Final = {
 FRAGMENT_EPISODES: Final = {
     "press": 350,
     "fill": 700,
+    "fill-both": 1500,
+    "fill-login": 1200,
     "type": 200,
     "click-field": 300,
     "expand": 400,
@@ -38,10 +40,14 @@ FRAGMENT_EPISODES: Final = {
 """By kind; each page of the kind gets as many."""
 
 REPHRASED_SHARE: Final = 0.5
+BLOCK: Final = 25
+"""Lessons that are played on one page in a row."""
 
 
 def base_lessons(*, share: float = 1.0, seed: int = 0) -> list[Lesson]:
     """Return the base policy's lessons in a mixed order that the seed fixes.
+
+    They come in blocks of one page: going to another page costs more than an episode.
 
     Args:
         share: Of the full number of episodes; small ones are for trying things out.
@@ -59,5 +65,8 @@ def base_lessons(*, share: float = 1.0, seed: int = 0) -> list[Lesson]:
             Lesson(name=name, seed=number, is_fragment=True)
             for number in range(round(episodes * share))
         ]
-    rng.shuffle(lessons)
-    return lessons
+    blocks = [
+        lessons[start : start + BLOCK] for start in range(0, len(lessons), BLOCK)
+    ]
+    rng.shuffle(blocks)
+    return [lesson for block in blocks for lesson in block]

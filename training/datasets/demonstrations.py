@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import itertools
 import random
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
@@ -49,19 +50,25 @@ async def demonstrate(
         num_slots: Pages that are open at a time.
         on_rows: Called with each lesson's rows; empty when the expert failed.
     """
-    queue = iter(lessons)
+    # Blocks of one page stay with one slot, which then need not go to another page.
+    blocks = (list(block) for _, block in itertools.groupby(lessons, key=_page_of))
 
     async def work(environment: MiniWobEnvironment) -> None:
         async with environment:
-            for lesson in queue:
-                shown = [pair async for pair in _play(environment, lesson)]
-                rows = await asyncio.to_thread(_rows, shown, media_root)
-                on_rows(lesson, rows)
+            for block in blocks:
+                for lesson in block:
+                    shown = [pair async for pair in _play(environment, lesson)]
+                    rows = await asyncio.to_thread(_rows, shown, media_root)
+                    on_rows(lesson, rows)
 
     async with MiniWobHost() as host:
         await asyncio.gather(
             *(work(MiniWobEnvironment(host)) for _ in range(num_slots))
         )
+
+
+def _page_of(lesson: Lesson) -> str:
+    return lesson.name.rpartition("/")[2]
 
 
 def _rows(shown: list[tuple[Prompt, str]], media_root: Path) -> Rows:
