@@ -1,1 +1,1 @@
-"""How fast the parts are; each module runs by itself and prints JSON at its end."""
+"""What is measured by hand: ``python -m benchmarks.<name>``."""

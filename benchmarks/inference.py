@@ -35,7 +35,7 @@ from agents.tiny import save_policy
 from agents.types import Prompt
 
 MODEL: Final = "policy-bench"
-SECRET: Final = "bench"
+SECRET: Final = "bench"  # noqa: S105 - of a worker that lives for seconds
 MAX_TOKENS: Final = 6
 """About what an answer of oche-tiny has."""
 GROUP: Final = 8
@@ -83,7 +83,9 @@ async def load_up(
     return counted, time.monotonic() - started
 
 
-def report(name: str, askers: int, counted: Counted, took_s: float, cpu_s: float) -> None:
+def report(
+    name: str, askers: int, counted: Counted, took_s: float, cpu_s: float
+) -> None:
     """Write one line of the table."""
     sys.stdout.write(
         f"{name:24s} {askers:3d} askers {counted.requests / took_s:7.0f} requests/s "
@@ -137,10 +139,15 @@ async def measure_engine(weights: Weights, options: argparse.Namespace) -> None:
     engine.stop()
 
 
-async def measure_worker(weights: Weights, folder: Path, options: argparse.Namespace) -> None:
+async def measure_worker(
+    weights: Weights, folder: Path, options: argparse.Namespace
+) -> None:
     """Measure a worker process over HTTP."""
     with redis_server(folder) as redis_url:
-        async with worker(redis_url) as live, InferenceClient(redis_url, SECRET) as client:
+        async with (
+            worker(redis_url) as live,
+            InferenceClient(redis_url, SECRET) as client,
+        ):
             await bring_up_to_date([live], {MODEL: weights}, secret=SECRET)
 
             async def ask(prompt: Prompt) -> int:
@@ -177,7 +184,7 @@ async def worker(redis_url: str) -> AsyncIterator[LiveWorker]:
     process = await asyncio.create_subprocess_exec(*command, env=environment)
     try:
         async with Redis.from_url(redis_url) as redis:
-            while not (found := await live_workers(redis)):
+            while not (found := await live_workers(redis)):  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
         yield found[0]
     finally:

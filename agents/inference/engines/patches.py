@@ -12,9 +12,10 @@ from torch import Tensor, nn
 
 def embed_patches_by_product(model: nn.Module) -> None:
     """Let every convolution over single patches multiply instead; same weights."""
+    module: Any
     for module in model.modules():
         if isinstance(module, nn.Conv3d) and module.kernel_size == module.stride:
-            module.forward = _Product(module)  # type: ignore[method-assign]
+            module.forward = _Product(module)
 
 
 class _Product:
@@ -23,7 +24,7 @@ class _Product:
     def __init__(self, convolution: nn.Conv3d) -> None:
         self._convolution = convolution
 
-    def __call__(self, patches: Tensor) -> Any:
+    def __call__(self, patches: Tensor) -> Tensor:
         weight, bias = self._convolution.weight, self._convolution.bias
         if tuple(patches.shape[2:]) != self._convolution.kernel_size:
             return nn.Conv3d.forward(self._convolution, patches)

@@ -5,10 +5,10 @@ import json
 
 import httpx
 import pytest
-from tests.agents.inference.helpers import prompt
 
 from agents.inference.app import InferenceApp
 from agents.inference.protocol import ChatRequest, messages_to_wire
+from tests.agents.inference.helpers import prompt
 
 SECRET = {"Authorization": "Bearer s3cret"}
 

@@ -8,12 +8,12 @@ import time
 
 import pytest
 from PIL import Image
-from tests.agents.inference.helpers import picture, prompt
-from tests.agents.inference.test_registry import worker
 
 from agents.errors import InferenceFailed
 from agents.inference.client import InferenceClient
 from agents.inference.protocol import ChatRequest, messages_from_wire
+from tests.agents.inference.helpers import picture, prompt
+from tests.agents.inference.test_registry import worker
 
 ANSWER = {
     "id": "chatcmpl-1",

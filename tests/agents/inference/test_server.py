@@ -10,12 +10,12 @@ import time
 
 import httpx
 import pytest
-from tests.agents.inference.helpers import plain_logprobs, prompt
 
 from agents.inference import registry
 from agents.inference.client import InferenceClient
 from agents.inference.server import main, parse_options
 from agents.inference.sync import bring_up_to_date
+from tests.agents.inference.helpers import plain_logprobs, prompt
 
 SECRET = "s3cret"
 
@@ -98,7 +98,7 @@ async def terminate_while(process, redis, asking):
     headers = {"Authorization": f"Bearer {SECRET}"}
     async with httpx.AsyncClient(headers=headers) as http:
         while not (await http.get(f"{url}/oche/state")).json()["in_flight"]:
-            await asyncio.sleep(0)
+            pass
     process.terminate()
     return await task
 

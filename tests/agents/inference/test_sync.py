@@ -3,11 +3,11 @@
 import asyncio
 
 import pytest
-from tests.agents.inference.test_client import ScriptedWorker, error
-from tests.agents.inference.test_registry import worker
 
 from agents.errors import SyncFailed
 from agents.inference.sync import Weights, bring_up_to_date, missing, sync_worker
+from tests.agents.inference.test_client import ScriptedWorker, error
+from tests.agents.inference.test_registry import worker
 
 NEW = Weights(version=4, path="/p", sha256="1" * 64)
 
@@ -53,7 +53,7 @@ async def test_a_sync_sends_the_version():
 async def test_a_refusal_names_the_worker_and_its_reason():
     refusing = await start(ScriptedWorker(error(400, "agents.policy_invalid")))
 
-    with pytest.raises(SyncFailed, match="w1 said agents.policy_invalid: because"):
+    with pytest.raises(SyncFailed, match=r"w1 said agents\.policy_invalid: because"):
         await sync_worker(
             refusing, model="m", version=1, path="/p", sha256="1" * 64, secret="s"
         )
