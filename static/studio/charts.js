@@ -172,7 +172,6 @@ export class Charts {
   async fetchRows() {
     const response = await fetch(`${this.url}?after=${this.seq}`, { headers: { Accept: "application/json" } });
     if (!response.ok) throw new Error(response.statusText);
-    const answer = await response.json();
-    return answer.results ?? answer;
+    return (await response.json()).rows;
   }
 }

@@ -4,7 +4,9 @@ import { describe, drawAction, focusAfter, ICONS } from "./marks.js";
 import { freshness } from "./socket.js";
 
 const BOARD_EVERY_MS = 2000; // Also keeps the run watched: unwatched screens are not encoded.
-const BOARD_SHORTEST_MS = 250;
+const BOARD_SHORTEST_MS = 400;
+// Watching must not slow the rollouts down: the more screens, the longer between two of one.
+const FRAME_GAP_MS_PER_TILE = 35;
 const OLD_AFTER_S = 8;
 const STATES = {
   reset: ["i-sync", "Reset"], model: ["i-clock", "Model"], evaluating: ["i-eval", "Evaluating"], idle: ["i-draft", "Idle"],
@@ -20,6 +22,9 @@ class Tile {
     this.shownSeq = -1;
     this.wantedSeq = -1;
     this.isFetching = false;
+    this.gapMs = FRAME_GAP_MS_PER_TILE;
+    this.timer = null;
+    this.fetchedAt = 0;
     this.trajectory = null;
     this.focus = null;
     this.at = null;
@@ -69,12 +74,16 @@ class Tile {
   /** Remembers the newest frame; older wishes are forgotten, so nothing ever queues. */
   want(seq) {
     this.wantedSeq = Math.max(this.wantedSeq, seq);
-    if (!this.isFetching && !document.hidden && this.isInSight && this.wantedSeq > this.shownSeq) this.fetchFrame();
+    if (this.timer || this.isFetching || document.hidden || !this.isInSight || this.wantedSeq <= this.shownSeq) return;
+    const wait = Math.max(0, this.fetchedAt + this.gapMs - performance.now());
+    this.timer = setTimeout(() => this.fetchFrame(), wait);
   }
 
   async fetchFrame() {
     const seq = this.wantedSeq;
+    this.timer = null;
     this.isFetching = true;
+    this.fetchedAt = performance.now();
     try {
       const response = await fetch(`/api/v1/slots/${encodeURIComponent(this.slot)}/frame/?seq=${seq}`, { cache: "no-store" });
       if (response.status === 200) await this.paint(await response.blob());
@@ -144,17 +153,18 @@ export class Wall {
     this.boardTimer = null;
     if (document.hidden) return;
     this.boardAt = Date.now();
-    try {
-      const response = await fetch(`/api/v1/slots/?run=${this.element.dataset.run}`, { headers: { Accept: "application/json" } });
-      if (!response.ok) throw new Error(response.statusText);
-      const told = Date.parse(response.headers.get("Date"));
-      // The server's clock counts; its header has whole seconds, so small differences are none.
-      this.skew = Math.abs(Date.now() - told) > 2000 ? (Date.now() - told) / 1000 : 0;
-      const answer = await response.json();
-      this.show(answer.results ?? answer);
-    } catch {
-      freshness.lost();
-    }
+    const boards = await this.fetchBoards().catch(() => null);
+    if (boards) this.show(boards);
+    else freshness.lost();
+  }
+
+  async fetchBoards() {
+    const response = await fetch(`/api/v1/slots/?run=${this.element.dataset.run}`, { headers: { Accept: "application/json" } });
+    if (!response.ok) throw new Error(response.statusText);
+    const told = Date.parse(response.headers.get("Date"));
+    // The server's clock counts; its header has whole seconds, so small differences are none.
+    this.skew = Math.abs(Date.now() - told) > 2000 ? (Date.now() - told) / 1000 : 0;
+    return response.json();
   }
 
   show(boards) {
@@ -170,6 +180,7 @@ export class Wall {
       if (!this.tiles.has(board.slot)) this.add(board.slot, place);
       this.tiles.get(board.slot).show(board);
     });
+    for (const tile of this.tiles.values()) tile.gapMs = FRAME_GAP_MS_PER_TILE * this.tiles.size;
     this.empty.hidden = boards.length > 0;
     if (this.count) this.count.textContent = boards.length;
   }

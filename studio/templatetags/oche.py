@@ -57,7 +57,7 @@ def badge(status: str, look: str = "", word: str = "") -> SafeString:
 def ago(moment: datetime | None) -> SafeString:
     """Return a time as people say it, the exact one in the tooltip."""
     if moment is None:
-        return format_html('<span class="muted">—</span>')
+        return SafeString('<span class="muted">—</span>')
     return format_html(
         '<time datetime="{}" title="{}" data-ago>{}</time>',
         moment.isoformat(),
@@ -131,7 +131,7 @@ def spark(values: Sequence[float], label: str, colour: int = 1) -> SafeString:
     """Return a small line with the area below it; nothing with fewer than two values."""
     points = spark_points(values)
     if not points:
-        return format_html('<span class="spark"></span>')
+        return SafeString('<span class="spark"></span>')
     return format_html(
         '<svg class="spark" viewBox="0 0 120 24" preserveAspectRatio="none" role="img" '
         'aria-label="{0}"><polygon class="band c{1}" points="0,24 {2} 120,24"/>'
@@ -178,7 +178,7 @@ def as_json(value: Any) -> str:
 def advantage_bar(advantage: float | None) -> SafeString:
     """Return the bar of an advantage in a box from -100 to 100; 2.65 is √(8-1)."""
     if not advantage:
-        return format_html("")
+        return SafeString()
     width = min(100.0, abs(advantage) / 2.65 * 100)
     return format_html(
         '<rect class="advantage-{}" x="{}" y="2" width="{}" height="6"/>',
