@@ -46,9 +46,11 @@ class MiniWobEnvironment:
             raise UnknownTask(f"miniwob has no task {task.name!r}")
         try:
             page = await self._page_of(task.name)
-            # The pointer rests on the yellow bar: nothing lights up beneath it.
-            await page.move_mouse(0, 0)
-            self._instruction = await page.evaluate(reset_script(seed))
+            # The pointer rests on the yellow bar: nothing lights up beneath it. Both at
+            # once, since a move waits for the next frame.
+            self._instruction, _ = await asyncio.gather(
+                page.evaluate(reset_script(seed)), page.move_mouse(0, 0)
+            )
             observation = await self._look(page)
         except StepFault as error:
             raise StartFault(str(error)) from error
