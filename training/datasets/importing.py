@@ -32,6 +32,8 @@ KeepPicture = Callable[[Image], str]
 """Keeps RGB pixels and returns their hash; see ``studio.common.frames``."""
 Progress = Callable[[ImportReport], None]
 ROWS_FILE = "rows.jsonl"
+MAX_ARCHIVE_MISTAKES = 20
+"""Of the hundred that are kept; the others are for the records."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,7 +70,7 @@ def import_upload(
     report = ImportReport()
     draft = folder / f".{ROWS_FILE}.draft"
     with _Pictures(upload.images, keep_picture, limits) as pictures:
-        for mistake in pictures.mistakes:
+        for mistake in pictures.mistakes[:MAX_ARCHIVE_MISTAKES]:
             report.note(mistake)
         with upload.rows.open("rb") as stream, draft.open("w", encoding="utf-8") as out:
             for piece in read_pieces(stream, max_bytes=limits.max_record_bytes):

@@ -114,6 +114,14 @@ def test_unsafe_names_in_the_archive_are_reported_though_no_record_wants_them(de
     assert not (desk.folder.parent / "evil.png").exists()
 
 
+def test_a_bad_archive_leaves_room_for_the_mistakes_of_records(desk):
+    files = {f"../{n}.png": b"" for n in range(150)}
+
+    report = desk.run([{}] * 5, files)
+
+    assert [mistake.line for mistake in report.mistakes] == [0] * 20 + [1] * 5
+
+
 def test_a_bomb_among_the_pictures_ends_nothing_else(desk):
     files = {"a.png": picture(), "bomb.png": b"\0" * 2**21}
 

@@ -3,7 +3,7 @@ import json
 import tracemalloc
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from training.datasets.records import CHUNK_BYTES, Piece, parse_record, read_pieces
@@ -38,6 +38,7 @@ def test_brackets_commas_and_quotes_within_strings_cut_nothing():
     assert [json.loads(piece.data) for piece in found] == records
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.recursive(
