@@ -24,7 +24,6 @@ from training.services.train_steps import batch_train, engine_prepare
 def advance_all() -> None:
     """Look at everything that is under way; beat calls it each second."""
     rollouts_reap()
-    datasets_import_left()
     weights = False
     for run_id in runs_to_advance():
         weights = True
@@ -82,6 +81,12 @@ def release_engine(run_id: str) -> None:
 def import_dataset(dataset_id: str) -> None:
     """Read an upload."""
     dataset_import(dataset_id=UUID(dataset_id))
+
+
+@shared_task(name="training.import_left")
+def import_left() -> None:
+    """Ask again for the uploads that nobody reads."""
+    datasets_import_left()
 
 
 @worker_shutting_down.connect
