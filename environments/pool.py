@@ -82,7 +82,10 @@ class SlotPool:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def close(self) -> None:
-        """Close all slots and kill all hosts; the pool cannot be used afterwards."""
+        """Break off what runs, kill all hosts; the pool cannot be used afterwards.
+
+        Whoever waits in ``run`` gets a ``concurrent.futures.CancelledError``.
+        """
         if self._loop.is_closed():
             return
         self.run(self._close_all())
@@ -196,6 +199,11 @@ class SlotPool:
             await host.close()
 
     async def _close_all(self) -> None:
+        running = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running, timeout=self.deadlines.close_s)
         for slot in self.slots:
             await self._clear(slot)
         for host in self._hosts.values():

@@ -3,6 +3,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 
 import psutil
 import pytest
@@ -136,6 +137,31 @@ def test_an_error_of_the_caller_gives_the_slot_back(pool: SlotPool):
         pool.run(fail())
 
     assert pool.run(_slot_id(pool)) in {"test-0", "test-1"}
+
+
+def test_closing_the_pool_breaks_off_what_is_played(pool: SlotPool):
+    playing = threading.Event()
+    ends: list[BaseException] = []
+
+    async def play() -> None:
+        async with pool.lease("scripted"):
+            playing.set()
+            await asyncio.Event().wait()
+
+    def wait_for_it() -> None:
+        try:
+            pool.run(play())
+        except CancelledError as error:
+            ends.append(error)
+
+    caller = threading.Thread(target=wait_for_it)
+    caller.start()
+    assert playing.wait(timeout=5)
+
+    pool.close()
+
+    caller.join(timeout=5)
+    assert len(ends) == 1
 
 
 @pytest.mark.browser
