@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.management import call_command
 
 from agents.inference.registry import live_workers_sync
+from environments.services.tasks import tasks_sync
 from studio.accounts import administrator_ensure, sign_in_link_create
 from studio.common.process import kill_marked
 from studio.common.redis import connect
@@ -75,7 +76,7 @@ def prepare_database(*, say: Say) -> None:
     """Bring the tables and the list of tasks up to date."""
     started = time.monotonic()
     call_command("migrate", verbosity=0, interactive=False)
-    call_command("tasks_sync", verbosity=0)
+    tasks_sync()
     say(f"The database is up to date ({time.monotonic() - started:.1f} s).")
 
 

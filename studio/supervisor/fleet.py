@@ -100,7 +100,7 @@ def _worker(
     pool = "solo" if queue == "training" else "threads"
     ready_file = plan.home / "run" / f"{name}.ready"
     arguments = (
-        f"-m celery -A studio.celery worker -Q {queue} -n {name}@%h --pool {pool}"
+        f"-m celery -A studio.celery -q worker -Q {queue} -n {name}@%h --pool {pool}"
     )
     quiet = "--without-gossip --without-mingle --without-heartbeat --loglevel INFO"
     return ProcessSpec(

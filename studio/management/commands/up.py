@@ -11,6 +11,7 @@ from studio.launch import Studio, open_studio
 from studio.supervisor.lock import HomeIsTaken
 from studio.supervisor.ports import PortTaken
 from studio.supervisor.redis_server import NoRedisServer
+from training.services.quickstart import quickstart_start
 
 
 class Command(BaseCommand):
@@ -50,8 +51,6 @@ class Command(BaseCommand):
                 seconds = time.monotonic() - started
                 self.stdout.write(f"Everything is running after {seconds:.1f} s.")
                 if is_quickstart:
-                    from training.services.quickstart import quickstart_start
-
                     quickstart_start()
 
         studio.supervisor.run(on_ready=greet)
