@@ -8,7 +8,7 @@ Shapes: B rows, L columns of the cache.
 
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,6 +30,8 @@ class Row:
     request: SampleRequest
     prompt: PreparedPrompt
     future: "Future[Sampled]"
+    on_done: Callable[[], None]
+    """Called before the answer is given: who has it must find the counts right."""
     submitted_at: float
     """Seconds of the monotonic clock, like all times here."""
     admitted_at: float = 0.0
@@ -47,17 +49,32 @@ class Row:
         """Return where the newest token stands, on all three axes."""
         return self.prompt.next_position + len(self.ids) - 1
 
+    def answer(self, sampled: Sampled) -> None:
+        """Give the answer."""
+        self.on_done()
+        self.future.set_result(sampled)
+
     def fail(self, error: BaseException) -> None:
         """Answer with an error, unless it is answered already."""
         if not self.future.done():
+            self.on_done()
             self.future.set_exception(error)
 
 
 class DecodeBatch:
     """The rows of one model and their cache; used by the engine's thread alone."""
 
-    def __init__(self, resident: ResidentModel) -> None:
+    def __init__(
+        self, resident: ResidentModel, *, on_drawn: Callable[[int], None]
+    ) -> None:
+        """Begin without rows.
+
+        Args:
+            resident: The model.
+            on_drawn: Told how many tokens were drawn, before any answer is given.
+        """
         self._resident = resident
+        self._on_drawn = on_drawn
         self._stop_ids = frozenset(resident.processor.stop_token_ids)
         self._rows: list[Row] = []
         self._cache: Any = None
@@ -66,12 +83,8 @@ class DecodeBatch:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def admit(self, rows: Sequence[Row]) -> int:
-        """Read the prompts of new rows and draw their first tokens.
-
-        Returns:
-            How many tokens were drawn.
-        """
+    def admit(self, rows: Sequence[Row]) -> None:
+        """Read the prompts of new rows and draw their first tokens."""
         now = time.monotonic()
         for row in rows:
             row.admitted_at = now
@@ -79,14 +92,9 @@ class DecodeBatch:
         going = self._draw(rows, logits_BV)
         kept = _select(cache, mask_BL, going)
         self._merge([rows[index] for index in going], cache, kept)
-        return len(rows)
 
-    def step(self) -> int:
-        """Draw the next token of every row.
-
-        Returns:
-            How many tokens were drawn.
-        """
+    def step(self) -> None:
+        """Draw the next token of every row."""
         rows = self._rows
         self._mask_BL = torch.nn.functional.pad(self._mask_BL, (0, 1), value=1)
         positions_B = torch.tensor([row.next_position for row in rows])
@@ -102,7 +110,6 @@ class DecodeBatch:
         if len(going) < len(rows):
             self._mask_BL = _select(self._cache, self._mask_BL, going)
             self._rows = [rows[index] for index in going]
-        return len(rows)
 
     def abandon(self, error: BaseException) -> None:
         """Fail every row and start anew."""
@@ -155,6 +162,7 @@ class DecodeBatch:
             top_ps=[row.request.top_p for row in rows],
             uniforms=[row.generator.random() for row in rows],
         )
+        self._on_drawn(len(rows))
         going = []
         for index, row in enumerate(rows):
             row.ids.append(drawn.ids[index])
@@ -170,7 +178,7 @@ class DecodeBatch:
         return going
 
     def _finish(self, row: Row, reason: str) -> None:
-        row.future.set_result(
+        row.answer(
             Sampled(
                 text=self._resident.processor.decode(row.ids),
                 prompt_token_ids=row.prompt.ids,

@@ -5,17 +5,15 @@ position each. That is a matrix product, and as one it is several times as fast 
 CPU; measured with oche-tiny: 15 % of the vision tower.
 """
 
-from typing import Any
-
 from torch import Tensor, nn
 
 
 def embed_patches_by_product(model: nn.Module) -> None:
     """Let every convolution over single patches multiply instead; same weights."""
-    module: Any
     for module in model.modules():
         if isinstance(module, nn.Conv3d) and module.kernel_size == module.stride:
-            module.forward = _Product(module)
+            # Not by assignment: a method is nothing that type checkers let one set.
+            vars(module)["forward"] = _Product(module)
 
 
 class _Product:

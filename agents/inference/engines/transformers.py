@@ -89,6 +89,7 @@ class TransformersEngine:
             request=request,
             prompt=prompt,
             future=Future(),
+            on_done=self._count_out,
             submitted_at=time.monotonic(),
         )
         # Nobody may cancel it: the engine's thread sets the result unasked.
@@ -102,7 +103,6 @@ class TransformersEngine:
             lane.used_at = row.submitted_at
             self._count_in()
             self._wake.notify()
-        row.future.add_done_callback(self._count_out)
         return row.future
 
     def load(self, model: str, weights: Weights) -> None:
@@ -142,7 +142,9 @@ class TransformersEngine:
         return self._lanes[model]
 
     def _add(self, resident: ResidentModel) -> None:
-        lane = _Lane(resident=resident, batch=DecodeBatch(resident))
+        lane = _Lane(
+            resident=resident, batch=DecodeBatch(resident, on_drawn=self._count_tokens)
+        )
         with self._wake:
             self._lanes[resident.name] = lane
             idle = [name for name, lane in self._lanes.items() if lane.is_idle]
@@ -168,11 +170,14 @@ class TransformersEngine:
             self._busy_since = time.monotonic()
         self._in_flight += 1
 
-    def _count_out(self, _: "Future[Sampled]") -> None:
+    def _count_out(self) -> None:
         with self._wake:
             self._in_flight -= 1
             if self._in_flight == 0:
                 self._busy_s += time.monotonic() - self._busy_since
+
+    def _count_tokens(self, number: int) -> None:
+        self._tokens_sampled += number
 
     def _run(self) -> None:
         with torch.inference_mode():
@@ -214,7 +219,10 @@ class TransformersEngine:
         if not rows and not lane.batch:
             return
         try:
-            drawn = lane.batch.admit(rows) if rows else lane.batch.step()
+            if rows:
+                lane.batch.admit(rows)
+            else:
+                lane.batch.step()
         except Exception as error:
             # The boundary of the thread: the askers get the error, the others go on.
             logger.exception("batch failed", extra={"model": lane.resident.name})
@@ -222,8 +230,6 @@ class TransformersEngine:
             lane.batch.abandon(failure)
             for row in rows:
                 row.fail(failure)
-            return
-        self._tokens_sampled += drawn
 
     def _take(self, lane: _Lane) -> list[Row]:
         with self._wake:
