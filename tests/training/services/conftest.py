@@ -36,10 +36,10 @@ def sent(monkeypatch):
 
 @pytest.fixture
 def served(monkeypatch):
-    """Let an inference worker serve whatever is asked for; ``served(False)`` ends it."""
+    """Let an inference worker serve whatever is asked for; ``served(on=False)`` ends it."""
     state = SimpleNamespace(on=True)
 
-    def switch(on):
+    def switch(*, on):
         state.on = on
 
     for module in (advancing, starting):

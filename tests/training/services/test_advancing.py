@@ -93,7 +93,7 @@ def test_a_run_learns_step_by_step_to_its_end(
 
 def test_nothing_is_rolled_out_while_nobody_can_answer(draft, served, sent):
     run_start(run_id=draft.pk, who="alice")
-    served(False)
+    served(on=False)
 
     run_advance(run_id=draft.pk)
 
@@ -104,11 +104,11 @@ def test_nothing_is_rolled_out_while_nobody_can_answer(draft, served, sent):
 
 
 def test_losing_all_inference_workers_holds_a_run_but_does_not_end_it(run, served):
-    served(False)
+    served(on=False)
     run_advance(run_id=run.pk)
     assert not Trajectory.objects.exists()
 
-    served(True)
+    served(on=True)
     run_advance(run_id=run.pk)
 
     run.refresh_from_db()

@@ -26,14 +26,19 @@ def test_a_run_that_was_given_back_can_be_claimed(run):
     assert second.fence == first.fence + 1
 
 
+def rename(lease):
+    with owned_run(lease) as row:
+        row.name = "written by the loser"
+        row.save()
+
+
 def test_the_loser_of_a_race_writes_nothing(run):
     slow = run_lease_claim(run_id=run.pk)
     Run.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
     quick = run_lease_claim(run_id=run.pk)
 
-    with pytest.raises(LeaseLost), owned_run(slow) as row:
-        row.name = "written by the loser"
-        row.save()
+    with pytest.raises(LeaseLost):
+        rename(slow)
     run_lease_release(slow)
 
     assert Run.objects.get().name == run.name

@@ -122,4 +122,3 @@ def test_a_run_that_is_done_is_not_resumed():
 
     with pytest.raises(InvalidTransition):
         run_resume(run_id=run.pk, who="alice")
-

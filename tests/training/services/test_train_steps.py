@@ -1,5 +1,4 @@
 from datetime import timedelta
-from types import SimpleNamespace
 
 import pytest
 from django.utils import timezone
@@ -7,7 +6,7 @@ from django.utils import timezone
 from tests.factories import BatchFactory, DatasetFactory, RunFactory
 from training.config import SftConfig
 from training.engine.launcher import EngineDied, EngineRefused
-from training.engine.protocol import CheckpointInfo, Ready, StepResult, Stepped
+from training.engine.protocol import CheckpointInfo, Ready, Stepped, StepResult
 from training.models import Batch, Run
 from training.services.batch_claims import batch_claim
 from training.services.batches import batch_form
