@@ -73,7 +73,7 @@ def _loss(
     logprobs_N = token_logprobs(logits_NV, batch.target_N)
     old_N = logprobs_N.detach()
     behaviour_N = torch.from_numpy(
-        np.concatenate([row.behaviour_logprobs for row in rows])  # type: ignore[misc]
+        np.concatenate([row.behaviour_logprobs for row in rows])
     ).float()
     advantages_N = torch.tensor([row.advantage for row in rows])[batch.row_N]
     weights_N = importance_weights(
