@@ -43,7 +43,7 @@ def frame_save(media_root: Path, picture: Image.Image) -> str:
         # Aside first: two workers may keep the same picture at the same time.
         aside = path.with_suffix(f".{os.getpid()}-{uuid.uuid4().hex[:8]}")
         picture.convert("RGB").save(
-            aside, format="WEBP", lossless=True, quality=0, method=0
+            aside, format="WEBP", lossless=True, quality=0, method=1
         )
         aside.rename(path)
     return sha256
