@@ -11,6 +11,7 @@ from studio.launch import Studio, open_studio
 from studio.supervisor.lock import HomeIsTaken
 from studio.supervisor.ports import PortTaken
 from studio.supervisor.redis_server import NoRedisServer
+from training.errors import TrainingError
 from training.services.quickstart import quickstart_start
 
 
@@ -51,9 +52,16 @@ class Command(BaseCommand):
                 seconds = time.monotonic() - started
                 self.stdout.write(f"Everything is running after {seconds:.1f} s.")
                 if is_quickstart:
-                    quickstart_start()
+                    self._start_quickstart()
 
         studio.supervisor.run(on_ready=greet)
+
+    def _start_quickstart(self) -> None:
+        try:
+            quickstart_start()
+        except TrainingError as error:
+            # The studio is of use without it.
+            self.stdout.write(f"The quickstart run could not start: {error}.")
 
     def _banner(self, studio: Studio) -> None:
         self.stdout.write(
