@@ -61,9 +61,12 @@ LAYOUT: Final[dict[str, Any]] = {
         "spikethickness": 1,
         "spikedash": "solid",
         "spikecolor": "--border-strong",
+        "unifiedhovertitle": {"text": "optimizer step %{x}"},
     },
     "yaxis": AXIS
-    | {"showgrid": True, "showline": False, "nticks": 5, "rangemode": "tozero"},
+    | {"showgrid": True, "showline": False, "nticks": 5, "rangemode": "tozero"}
+    # Dragging zooms into steps; the height always fits what is there.
+    | {"fixedrange": True},
 }
 
 DASHES: Final = ("solid", "7px,4px", "2px,3px", "9px,3px,2px,3px")
@@ -430,7 +433,8 @@ def _look(spec: ChartSpec, series: Series, number: int) -> dict[str, Any]:
             "shape": "linear",
         },
         "marker": {"symbol": MARKERS[number], "size": 6},
-        "hovertemplate": f"<b>%{{y:{tick}}}</b>  {series.name}<extra></extra>",
+        # No <b>: plotly would write it as a style attribute, which the policy refuses.
+        "hovertemplate": f"%{{y:{tick}}}  {series.name}<extra></extra>",
     }
 
 

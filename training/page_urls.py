@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from training.pages import datasets, run_new, runs, trajectories
+from training.pages import datasets, run_new, runs, trajectories, wall
 
 app_name = "training"
 urlpatterns = [
@@ -12,6 +12,7 @@ urlpatterns = [
     path("runs/<uuid:run_id>/", runs.run_overview, name="run"),
     path("runs/<uuid:run_id>/pulse/", runs.run_pulse, name="run-pulse"),
     path("runs/<uuid:run_id>/live/", runs.run_live, name="run-live"),
+    path("runs/<uuid:run_id>/wall/", wall.run_wall, name="run-wall"),
     path(
         "runs/<uuid:run_id>/trajectories/",
         trajectories.run_trajectories,

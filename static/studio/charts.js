@@ -104,6 +104,7 @@ class Chart {
     const layout = resolveRoles(this.layout, style);
     layout.xaxis.type = this.axis === "step" ? "linear" : "date";
     layout.xaxis.title.text = this.axis === "step" ? this.layout.xaxis.title.text : "";
+    if (this.axis === "time") layout.xaxis.unifiedhovertitle.text = "%{x|%H:%M:%S}";
     layout.uirevision = this.axis;
     Plotly.react(this.element, data, layout, CONFIG);
   }

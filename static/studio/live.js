@@ -3,28 +3,22 @@
 import { describe, drawAction, focusAfter, ICONS } from "./marks.js";
 import { freshness } from "./socket.js";
 
-const BOARD_EVERY_MS = 2000; // Also keeps the run watched: unwatched screens are not encoded.
-const BOARD_SHORTEST_MS = 400;
-// Watching must not slow the rollouts down: the more screens, the longer between two of one.
-const FRAME_GAP_MS_PER_TILE = 35;
+const READ_EVERY_MS = 2000; // Without events, too: it keeps the run watched, so that screens are drawn.
+const SHORTEST_GAP_MS = 250;
+const TIMEOUT_MS = 10000;
 const OLD_AFTER_S = 8;
 const STATES = {
   reset: ["i-sync", "Reset"], model: ["i-clock", "Model"], evaluating: ["i-eval", "Evaluating"], idle: ["i-draft", "Idle"],
 };
 
 class Tile {
-  constructor(slot, template, isNumbered) {
+  constructor(slot, template, label) {
     this.slot = slot;
     this.element = template.content.firstElementChild.cloneNode(true);
-    this.element.querySelector("[data-slot]").textContent = isNumbered;
+    this.element.querySelector("[data-slot]").textContent = label;
     this.image = this.element.querySelector("img");
     this.svg = this.element.querySelector(".overlay");
-    this.shownSeq = -1;
-    this.wantedSeq = -1;
-    this.isFetching = false;
-    this.gapMs = FRAME_GAP_MS_PER_TILE;
-    this.timer = null;
-    this.fetchedAt = 0;
+    this.seq = null;
     this.trajectory = null;
     this.focus = null;
     this.at = null;
@@ -68,42 +62,16 @@ class Tile {
     this.write("kind", board.evaluation_id ? "held-out" : "");
     drawAction(this.svg, board.action, board.screen_size ?? [160, 210], this.focus);
     this.focus = focusAfter(board.action, this.focus);
-    if (board.seq != null) this.want(board.seq);
-  }
-
-  /** Remembers the newest frame; older wishes are forgotten, so nothing ever queues. */
-  want(seq) {
-    this.wantedSeq = Math.max(this.wantedSeq, seq);
-    if (this.timer || this.isFetching || document.hidden || !this.isInSight || this.wantedSeq <= this.shownSeq) return;
-    const wait = Math.max(0, this.fetchedAt + this.gapMs - performance.now());
-    this.timer = setTimeout(() => this.fetchFrame(), wait);
-  }
-
-  async fetchFrame() {
-    const seq = this.wantedSeq;
-    this.timer = null;
-    this.isFetching = true;
-    this.fetchedAt = performance.now();
-    try {
-      const response = await fetch(`/api/v1/slots/${encodeURIComponent(this.slot)}/frame/?seq=${seq}`, { cache: "no-store" });
-      if (response.status === 200) await this.paint(await response.blob());
-      this.shownSeq = seq;
-    } catch {
-      this.shownSeq = seq; // The next event asks again.
-    } finally {
-      this.isFetching = false;
-    }
-    this.want(this.wantedSeq);
-  }
-
-  async paint(blob) {
-    const url = URL.createObjectURL(blob);
-    const old = this.image.src;
-    this.image.src = url;
-    await this.image.decode().catch(() => {});
+    if (!board.frame) return;
+    this.seq = board.seq;
+    this.image.src = `data:image/webp;base64,${board.frame}`;
     this.image.hidden = false;
     this.part("waiting").hidden = true;
-    if (old.startsWith("blob:")) URL.revokeObjectURL(old);
+  }
+
+  /** What the page tells the server of this screen: the frame that it has, if it is looked at. */
+  get seen() {
+    return this.isInSight ? (this.seq ?? "none") : "-";
   }
 
   showAge(skew) {
@@ -121,50 +89,61 @@ export class Wall {
     this.empty = document.querySelector("[data-wall-empty]");
     this.count = document.querySelector("[data-wall-count]");
     this.tiles = new Map();
-    this.boardAt = 0;
-    this.boardTimer = null;
+    this.timer = null;
+    this.isReading = false;
+    this.isAskedAgain = false;
+    this.gapMs = SHORTEST_GAP_MS;
+    this.endedAt = -Infinity;
     this.skew = 0;
     this.sight = new IntersectionObserver((entries) => entries.forEach((entry) => this.see(entry)));
     element.addEventListener("keydown", (event) => this.onKey(event));
     element.addEventListener("click", (event) => event.target.closest("[data-enlarge]") && this.enlarge(event.target.closest(".tile")));
     document.addEventListener("keydown", (event) => event.key === "Escape" && this.enlarge(null));
-    document.addEventListener("visibilitychange", () => document.hidden || this.readBoard());
-    setInterval(() => this.readBoard(), BOARD_EVERY_MS);
+    document.addEventListener("visibilitychange", () => this.readSoon());
+    setInterval(() => this.readSoon(), READ_EVERY_MS);
     setInterval(() => document.hidden || this.tiles.forEach((tile) => tile.showAge(this.skew)), 250);
-    this.readBoard();
+    this.readSoon();
   }
 
   see(entry) {
     const tile = [...this.tiles.values()].find((one) => one.element === entry.target);
     if (!tile) return;
     tile.isInSight = entry.isIntersecting;
-    tile.want(tile.wantedSeq);
+    if (tile.isInSight) this.readSoon();
   }
 
-  onFrame({ slot, seq }) {
-    this.tiles.get(slot)?.want(seq);
-    if (this.boardTimer || document.hidden) return;
-    const wait = Math.max(0, this.boardAt + BOARD_SHORTEST_MS - Date.now());
-    this.boardTimer = setTimeout(() => this.readBoard(), wait);
+  /** Reads all screens at once, soon; wishes in between are one wish, so nothing ever queues. */
+  readSoon() {
+    if (document.hidden || this.timer) return;
+    if (this.isReading) this.isAskedAgain = true;
+    else this.timer = setTimeout(() => this.read(), Math.max(0, this.endedAt + this.gapMs - performance.now()));
   }
 
-  async readBoard() {
-    clearTimeout(this.boardTimer);
-    this.boardTimer = null;
-    if (document.hidden) return;
-    this.boardAt = Date.now();
+  async read() {
+    this.timer = null;
+    this.isReading = true;
+    const startedAt = performance.now();
     const boards = await this.fetchBoards().catch(() => null);
+    this.isReading = false;
+    this.endedAt = performance.now();
+    // Watching must not slow the rollouts down: a busy server is asked less often.
+    this.gapMs = Math.max(SHORTEST_GAP_MS, 2 * (this.endedAt - startedAt));
     if (boards) this.show(boards);
     else freshness.lost();
+    if (this.isAskedAgain) {
+      this.isAskedAgain = false;
+      this.readSoon();
+    }
   }
 
   async fetchBoards() {
-    const response = await fetch(`/api/v1/slots/?run=${this.element.dataset.run}`, { headers: { Accept: "application/json" } });
+    const seen = new URLSearchParams([...this.tiles].map(([slot, tile]) => [slot, tile.seen]));
+    const response = await fetch(`${this.element.dataset.wall}?${seen}`, { headers: { Accept: "application/json" }, signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (!response.ok) throw new Error(response.statusText);
     const told = Date.parse(response.headers.get("Date"));
     // The server's clock counts; its header has whole seconds, so small differences are none.
     this.skew = Math.abs(Date.now() - told) > 2000 ? (Date.now() - told) / 1000 : 0;
-    return response.json();
+    return (await response.json()).slots;
   }
 
   show(boards) {
@@ -180,7 +159,6 @@ export class Wall {
       if (!this.tiles.has(board.slot)) this.add(board.slot, place);
       this.tiles.get(board.slot).show(board);
     });
-    for (const tile of this.tiles.values()) tile.gapMs = FRAME_GAP_MS_PER_TILE * this.tiles.size;
     this.empty.hidden = boards.length > 0;
     if (this.count) this.count.textContent = boards.length;
   }

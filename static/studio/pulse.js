@@ -6,7 +6,7 @@
 import { freshness } from "./socket.js";
 
 const source = document.querySelector("[data-pulse]");
-const SHORTEST_MS = 1500;
+const SHORTEST_MS = 2000;
 let lastAt = 0;
 let timer = null;
 let isUnderWay = false;
@@ -26,7 +26,7 @@ async function refresh() {
   isUnderWay = true;
   lastAt = Date.now();
   try {
-    const response = await fetch(source.dataset.pulse, { headers: { Accept: "text/html" }, redirect: "error" });
+    const response = await fetch(source.dataset.pulse, { headers: { Accept: "text/html" }, redirect: "error", signal: AbortSignal.timeout(10000) });
     if (!response.ok) throw new Error(response.statusText);
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     for (const region of [...page.body.children]) swap(region);

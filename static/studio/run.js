@@ -16,7 +16,7 @@ const HEAR = {
     charts?.catchUp();
     pulse();
   },
-  frame: (event) => wall?.onFrame(event),
+  frame: () => wall?.readSoon(),
   status_changed: pulse,
   trajectory_finished: pulse,
 };
@@ -25,7 +25,7 @@ new LiveLine(page.dataset.runSocket, {
   onEvent: (event) => HEAR[event.kind]?.(event),
   onOpen: () => {
     charts?.catchUp();
-    wall?.readBoard();
+    wall?.readSoon();
     pulse();
   },
 });

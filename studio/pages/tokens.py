@@ -20,7 +20,6 @@ from studio.tokens import token_create, token_revoke, tokens_of
 def tokens(request: SignedInRequest) -> HttpResponse:
     """List the user's tokens; a new one's key is in this answer and nowhere else."""
     context: dict[str, object] = {"nav": "settings", "name": "", "errors": []}
-    status = 200
     if request.method == "POST":
         name = request.POST.get("name", "").strip()
         try:
@@ -29,9 +28,8 @@ def tokens(request: SignedInRequest) -> HttpResponse:
             )
         except ValidationError as error:
             context |= {"name": name, "errors": _messages(error)}
-            status = 400
     context["tokens"] = tokens_of(request.user)
-    return render(request, "studio/tokens.html", context, status=status)
+    return render(request, "studio/tokens.html", context)
 
 
 @login_required

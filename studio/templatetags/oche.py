@@ -80,9 +80,10 @@ def ago_words(seconds: float) -> str:
 
 
 @register.filter
-def duration(seconds: float | None) -> str:
+def duration(seconds: float | str | None) -> str:
     """Return seconds as ``3 h 12 min``, ``4 min 05 s`` or ``0.7 s``."""
-    if seconds is None:
+    # What was not measured yet is an empty text in a template.
+    if seconds is None or isinstance(seconds, str):
         return "—"
     if seconds < 10:
         return f"{seconds:.1f} s"

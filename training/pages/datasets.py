@@ -138,8 +138,7 @@ def _form(
         "errors": errors,
         "stray": errors.get("", []) + errors.get("__all__", []),
     }
-    status = 400 if errors else 200
-    return render(request, "training/dataset_new.html", context, status=status)
+    return render(request, "training/dataset_new.html", context)
 
 
 def _state(dataset: Dataset) -> dict[str, object]:

@@ -62,8 +62,9 @@ class RunFacts:
     @property
     def can_stop(self) -> bool:
         """Return whether stopping it is possible."""
+        # One that waits stops at once; one that is stopping already cannot stop more.
         moves = RUN_MOVES[RunStatus(self.run.status)]
-        return bool(moves & {RunStatus.STOPPING, RunStatus.STOPPED})
+        return self.run.status == RunStatus.QUEUED or RunStatus.STOPPING in moves
 
     @property
     def can_pause(self) -> bool:

@@ -56,7 +56,7 @@ def run_new(request: SignedInRequest) -> HttpResponse:
         wrong = RunForm(
             preset=preset, values=form.values, tasks=form.tasks, errors=errors
         )
-        return _page(request, wrong, status=400)
+        return _page(request, wrong)
     if "draft" in request.POST:
         messages.success(request, f"{run.name} is kept as a draft.")
     else:
@@ -107,7 +107,7 @@ def _create(
         return None, {FIELD_OF_ERROR.get(type(error), ""): [str(error)]}
 
 
-def _page(request: SignedInRequest, form: RunForm, status: int = 200) -> HttpResponse:
+def _page(request: SignedInRequest, form: RunForm) -> HttpResponse:
     context = {
         "nav": "runs",
         "form": form,
@@ -119,7 +119,7 @@ def _page(request: SignedInRequest, form: RunForm, status: int = 200) -> HttpRes
         "policies": _policies(request),
         "datasets": _datasets(request),
     }
-    return render(request, "training/run_new.html", context, status=status)
+    return render(request, "training/run_new.html", context)
 
 
 QUICKSTART = (
