@@ -34,6 +34,8 @@ SEEDS_APART: Final = 10_000
 CEILING_EPISODES: Final = 300
 """Clean demonstrations of each task, for the supervised comparison."""
 CEILING_STEPS: Final = 300
+MAX_TRAINING_S: Final = 3600.0
+"""A run that takes longer learns nothing: every group of it is flat."""
 
 Say = Callable[[str], None]
 
@@ -167,8 +169,11 @@ class Measurement:
         run_start(run_id=run.pk, who=self.owner.get_username())
         self.say(f"Trains: run {run.pk}.")
         said = -1
+        deadline = time.monotonic() + MAX_TRAINING_S
         try:
             while RunStatus(run.status) not in RUN_OVER:
+                if time.monotonic() > deadline:
+                    raise QuickstartFailed(f"not over after {MAX_TRAINING_S:.0f} s")
                 self._wait(run.pk)
                 run.refresh_from_db()
                 if run.optimizer_step != said and run.optimizer_step:

@@ -8,6 +8,7 @@ import logging
 import os
 import socket
 import threading
+import time
 from typing import Final
 from uuid import UUID
 
@@ -21,6 +22,8 @@ from training.services.trajectories import trajectories_extend
 logger = logging.getLogger(__name__)
 
 HEARTBEAT_S: Final = 2.0
+CLOSE_S: Final = 4.0
+"""How long episodes that are broken off may take to clear away."""
 
 
 class RolloutWorker:
@@ -69,7 +72,10 @@ class RolloutWorker:
         with self._lock:
             playing = list(self._playing)
         self._cancel(playing)
-        self._heart.join(timeout=5)
+        # Whoever waits for an episode would wait for ever on a loop that has stopped.
+        deadline = time.monotonic() + CLOSE_S
+        while self._playing and time.monotonic() < deadline:
+            time.sleep(0.02)
         self.pool.close()
 
     def _beat(self) -> None:
