@@ -7,6 +7,7 @@ import { freshness } from "./socket.js";
 
 const source = document.querySelector("[data-pulse]");
 const SHORTEST_MS = 2000;
+let gapMs = SHORTEST_MS;
 let lastAt = 0;
 let timer = null;
 let isUnderWay = false;
@@ -36,13 +37,15 @@ async function refresh() {
     freshness.lost();
   } finally {
     isUnderWay = false;
+    // A page that is costly to make is made less often: at most a twentieth of the time.
+    gapMs = Math.max(SHORTEST_MS, 20 * (Date.now() - lastAt));
   }
 }
 
-/** Freshens soon, at most once in SHORTEST_MS however often it is asked. */
+/** Freshens soon, at most once in a while however often it is asked. */
 export function pulse() {
   if (timer || !source) return;
-  const wait = Math.max(0, lastAt + SHORTEST_MS - Date.now());
+  const wait = Math.max(0, lastAt + gapMs - Date.now());
   timer = setTimeout(() => {
     timer = null;
     refresh();
@@ -50,6 +53,6 @@ export function pulse() {
 }
 
 if (source) {
-  setInterval(refresh, Number(source.dataset.pulseEvery) * 1000);
+  setInterval(pulse, Number(source.dataset.pulseEvery) * 1000);
   document.addEventListener("visibilitychange", () => document.hidden || pulse());
 }
