@@ -1,7 +1,9 @@
 import re
+from io import StringIO
 
 import pytest
 from django.contrib.auth import get_user
+from django.core.management import call_command
 
 pytestmark = pytest.mark.django_db
 
@@ -42,6 +44,18 @@ def test_a_spent_link_is_explained_on_the_page(client):
     page = client.get("/sign-in/spent/", follow=True).content.decode()
 
     assert "Not signed in: this link was used before" in page
+
+
+def test_the_command_that_the_page_names_prints_a_link_that_signs_in(client, db):
+    page = client.get("/sign-in/").content.decode()
+    printed = StringIO()
+    call_command("sign_in_link", address="http://testserver", stdout=printed)
+
+    response = client.get(printed.getvalue().strip().removeprefix("http://testserver"))
+
+    assert "./oche manage sign_in_link --address http://testserver" in page
+    assert response.url == "/"
+    assert get_user(client).is_superuser
 
 
 def test_signing_out_is_a_deed_and_ends_the_session(client, alice):
