@@ -57,7 +57,8 @@ def open_studio(
         NoRedisServer: If there is no Redis server to start.
     """
     with hold_home(settings.OCHE_HOME) as note:
-        if num_left := kill_marked(MARK, str(settings.OCHE_HOME)):
+        mark = (MARK, str(settings.OCHE_HOME))
+        if num_left := kill_marked(*mark):
             say(f"Ended {num_left} processes that an earlier studio left behind.")
         chosen = choose_port(port)
         address = f"http://{HOST}:{chosen}"
@@ -66,9 +67,9 @@ def open_studio(
         prepare_database(say=say)
         log = MergedLog(settings.OCHE_HOME / "logs" / LOG_FILE, terminal)
         try:
-            yield Studio(address=address, supervisor=Supervisor(specs, log))
+            yield Studio(address=address, supervisor=Supervisor(specs, log, mark=mark))
         finally:
-            kill_marked(MARK, str(settings.OCHE_HOME))
+            kill_marked(*mark)
             log.close()
 
 

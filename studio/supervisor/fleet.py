@@ -56,7 +56,6 @@ def fleet(plan: Plan) -> list[ProcessSpec]:
 
 def _environment(plan: Plan, *, threads: int = 1) -> dict[str, str]:
     return {
-        MARK: str(plan.home),
         "OCHE_HOME": str(plan.home),
         "PYTHONUNBUFFERED": "1",
         # Many processes on few cores: what wants more threads says so.

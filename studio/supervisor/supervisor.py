@@ -1,18 +1,18 @@
 """The loop that keeps processes alive, and ends them all; one thread, no Django."""
 
 import contextlib
-import os
+import dataclasses
+import math
 import selectors
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 
-import psutil
-
-from studio.common.process import adopt_orphans, kill_all, tree_of
+from studio.common.process import kill_all, tree_of
 from studio.supervisor.child import Child
 from studio.supervisor.log import MergedLog
+from studio.supervisor.orphans import Orphans
 from studio.supervisor.spec import ProcessSpec
 
 TICK_S = 0.1
@@ -32,8 +32,18 @@ OnReady = Callable[[str], None]
 class Supervisor:
     """Starts every process, restarts what dies, and leaves nothing behind."""
 
-    def __init__(self, specs: Sequence[ProcessSpec], log: MergedLog) -> None:
-        self._specs = specs
+    def __init__(
+        self, specs: Sequence[ProcessSpec], log: MergedLog, *, mark: tuple[str, str]
+    ) -> None:
+        """Plan the processes; none starts yet.
+
+        Args:
+            specs: What to run.
+            log: Where what they say goes.
+            mark: A variable and its value; put into the environment of every process.
+        """
+        self._specs = [_marked(spec, mark) for spec in specs]
+        self._orphans = Orphans(mark)
         self._log = log
         self._children: dict[str, Child] = {}
         self._delays_s: dict[str, float] = {}
@@ -61,7 +71,6 @@ class Supervisor:
             on_ready: Called with a name when that process is ready for the first time.
             until: Asked ten times a second.
         """
-        adopt_orphans()
         with self._signals():
             try:
                 while not self._num_signals and not until():
@@ -85,7 +94,7 @@ class Supervisor:
     def _tick(self, on_ready: OnReady) -> None:
         self._start_due()
         self._pump(TICK_S)
-        self._reap_adopted()
+        self._orphans.bury(self._pids())
         for name, child in list(self._children.items()):
             if child.exit_code is not None:
                 self._bury(child)
@@ -98,7 +107,7 @@ class Supervisor:
 
     def _start_due(self) -> None:
         for spec in self._specs:
-            is_due = self._start_at.get(spec.name, float("inf")) <= time.monotonic()
+            is_due = self._start_at.get(spec.name, math.inf) <= time.monotonic()
             needed = self._children.get(spec.needs)
             if not is_due or (spec.needs and not (needed and needed.is_ready)):
                 continue
@@ -142,30 +151,10 @@ class Supervisor:
         self._pass_on(child)
         self._selector.unregister(child.output)
         child.close()
-        self._end_orphans()
+        self._orphans.kill(self._pids())
 
-    def _reap_adopted(self) -> None:
-        """Let go of adopted processes that ended: browsers leave many behind."""
-        known = {child.pid for child in self._children.values()}
-        while True:
-            try:
-                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            except ChildProcessError:
-                return
-            # Our own are waited for where their exit codes are wanted.
-            if ended is None or ended.si_pid in known:
-                return
-            os.waitpid(ended.si_pid, 0)
-
-    def _end_orphans(self) -> None:
-        """Kill what dead children left behind; the kernel has made them ours."""
-        known = {child.pid for child in self._children.values()}
-        for process in psutil.Process().children():
-            if process.pid in known:
-                continue
-            kill_all(tree_of(process.pid))
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(process.pid, 0)
+    def _pids(self) -> set[int]:
+        return {child.pid for child in self._children.values()}
 
     def _stop(self) -> None:
         """End the processes, those that others need last."""
@@ -174,7 +163,7 @@ class Supervisor:
         first = [c for c in self._children.values() if c.spec.name not in needed]
         self._end(first)
         self._end(list(self._children.values()))
-        self._end_orphans()
+        self._orphans.kill(self._pids())
         self._selector.close()
         self._say("stopped; nothing is left running")
 
@@ -198,6 +187,11 @@ class Supervisor:
 
     def _say(self, text: str) -> None:
         self._log.write(SUPERVISOR, text)
+
+
+def _marked(spec: ProcessSpec, mark: tuple[str, str]) -> ProcessSpec:
+    name, value = mark
+    return dataclasses.replace(spec, environment={**spec.environment, name: value})
 
 
 def _ending(exit_code: int | None) -> str:

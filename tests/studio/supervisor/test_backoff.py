@@ -13,7 +13,11 @@ def test_what_dies_at_once_is_tried_ever_more_seldom(tmp_path):
         name="sick",
         command=("/bin/sh", "-c", f"date +%s.%N >> {births}; exit 3"),
     )
-    supervisor = Supervisor([spec], MergedLog(tmp_path / "log", None))
+    supervisor = Supervisor(
+        [spec],
+        MergedLog(tmp_path / "log", None),
+        mark=("OCHE_TEST_MARK", str(tmp_path)),
+    )
     end = time.monotonic() + 4.2
 
     supervisor.run(until=lambda: time.monotonic() > end)
@@ -45,7 +49,9 @@ def test_who_needs_another_starts_after_it(tmp_path):
         ),
     ]
     ready = []
-    supervisor = Supervisor(specs, MergedLog(tmp_path / "log", None))
+    supervisor = Supervisor(
+        specs, MergedLog(tmp_path / "log", None), mark=("OCHE_TEST_MARK", str(tmp_path))
+    )
 
     supervisor.run(on_ready=ready.append, until=lambda: supervisor.is_all_ready)
 
@@ -56,7 +62,11 @@ def test_who_needs_another_starts_after_it(tmp_path):
 def test_a_talkative_process_loses_no_line(tmp_path):
     code = "import sys\nfor i in range(20000): print('line', i)\nsys.stdout.flush()"
     spec = ProcessSpec(name="loud", command=(sys.executable, "-c", code))
-    supervisor = Supervisor([spec], MergedLog(tmp_path / "log", None))
+    supervisor = Supervisor(
+        [spec],
+        MergedLog(tmp_path / "log", None),
+        mark=("OCHE_TEST_MARK", str(tmp_path)),
+    )
     log = tmp_path / "log"
 
     supervisor.run(until=lambda: "ended with" in log.read_text())

@@ -53,9 +53,13 @@ SUPERVISE = """
         ),
     ]
     log = MergedLog(folder / "studio.log", None)
+    # A child of the supervisor's process that is none of its business.
+    import subprocess
+    own = subprocess.Popen(["sleep", "99"])
+    (folder / "own").write_text(str(own.pid))
     import studio.supervisor.supervisor as module
     module.GRACE_S = 3.0
-    Supervisor(specs, log).run(on_ready=lambda name: (folder / f"{name}.ready").touch())
+    Supervisor(specs, log, mark=("OCHE_TEST_MARK", sys.argv[1])).run(on_ready=lambda name: (folder / f"{name}.ready").touch())
 """
 
 
@@ -82,7 +86,6 @@ def studio(tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(SUPERVISE), str(tmp_path)],
         cwd=REPOSITORY,
-        env={**os.environ, MARK: mark},
     )
     try:
         names = ("base", "parent", "deaf")
@@ -93,6 +96,7 @@ def studio(tmp_path):
 
         process.kill()
         process.wait()
+        os.kill(pid_in(tmp_path / "own"), signal.SIGKILL)
         kill_marked(MARK, mark)
 
 
@@ -116,6 +120,7 @@ def test_what_a_killed_process_started_does_not_live_on(studio, tmp_path):
     os.kill(pid_in(tmp_path / "parent"), signal.SIGKILL)
 
     wait_for(lambda: not alive(grandchild))
+    assert alive(pid_in(tmp_path / "own"))
 
 
 def test_at_the_end_nothing_is_left_not_even_the_deaf(studio, tmp_path):
