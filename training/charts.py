@@ -71,6 +71,8 @@ LAYOUT: Final[dict[str, Any]] = {
 
 DASHES: Final = ("solid", "7px,4px", "2px,3px", "9px,3px,2px,3px")
 MARKERS: Final = ("circle", "square", "triangle-up", "diamond")
+EVALUATION: Final = "evaluation"
+"""Source of the rows that stand at the step of the version that they measure."""
 SMOOTHING: Final = 0.7
 """Weight of the past in a smoothed line."""
 
@@ -92,8 +94,6 @@ class Series:
     """One line of a chart."""
 
     metric: str
-    source: str
-    """Which rows count: ``trainer``, ``rollouts`` or ``evaluation``."""
     name: str
     """In the legend."""
     is_smoothed: bool = False
@@ -138,13 +138,11 @@ RL_CHARTS: Final = (
         series=(
             Series(
                 metric="rollout/success_rate",
-                source="rollouts",
                 name="trained tasks, all episodes",
                 is_smoothed=True,
             ),
             Series(
                 metric="evaluation/success_rate",
-                source="evaluation",
                 name="held-out seeds",
             ),
         ),
@@ -156,7 +154,6 @@ RL_CHARTS: Final = (
         series=(
             Series(
                 metric="reward/mean",
-                source="rollouts",
                 name="all episodes",
                 is_smoothed=True,
             ),
@@ -170,7 +167,6 @@ RL_CHARTS: Final = (
         series=(
             Series(
                 metric="actor/pg_loss",
-                source="trainer",
                 name="clipped surrogate",
                 is_smoothed=True,
             ),
@@ -181,8 +177,8 @@ RL_CHARTS: Final = (
         title="Staleness, versions",
         format="number",
         series=(
-            Series(metric="async/staleness_mean", source="rollouts", name="mean"),
-            Series(metric="async/staleness_max", source="rollouts", name="largest"),
+            Series(metric="async/staleness_mean", name="mean"),
+            Series(metric="async/staleness_max", name="largest"),
         ),
     ),
     ChartSpec(
@@ -190,15 +186,15 @@ RL_CHARTS: Final = (
         title="Actions per minute",
         format="count",
         series=(
-            Series(metric="perf/actions_per_minute", source="rollouts", name="trained"),
-            Series(metric="env/actions_per_minute", source="rollouts", name="acted"),
+            Series(metric="perf/actions_per_minute", name="trained"),
+            Series(metric="env/actions_per_minute", name="acted"),
         ),
     ),
     ChartSpec(
         key="entropy",
         title="Entropy, nats",
         format="number",
-        series=(Series(metric="actor/entropy", source="trainer", name="policy"),),
+        series=(Series(metric="actor/entropy", name="policy"),),
     ),
     ChartSpec(
         key="kl",
@@ -206,10 +202,8 @@ RL_CHARTS: Final = (
         format="number",
         allows_negative=True,
         series=(
-            Series(metric="rollout_corr/kl", source="trainer", name="to the sampler"),
-            Series(
-                metric="actor/kl_loss", source="trainer", name="to the first policy"
-            ),
+            Series(metric="rollout_corr/kl", name="to the sampler"),
+            Series(metric="actor/kl_loss", name="to the first policy"),
         ),
     ),
 )
@@ -223,7 +217,6 @@ SFT_CHARTS: Final = (
         series=(
             Series(
                 metric="sft/loss",
-                source="trainer",
                 name="cross-entropy per token",
                 is_smoothed=True,
             ),
@@ -236,7 +229,6 @@ SFT_CHARTS: Final = (
         series=(
             Series(
                 metric="sft/token_accuracy",
-                source="trainer",
                 name="chosen greedily",
                 is_smoothed=True,
             ),
@@ -246,25 +238,19 @@ SFT_CHARTS: Final = (
         key="success",
         title="Held-out success",
         format="percent",
-        series=(
-            Series(
-                metric="evaluation/success_rate", source="evaluation", name="held-out"
-            ),
-        ),
+        series=(Series(metric="evaluation/success_rate", name="held-out"),),
     ),
     ChartSpec(
         key="grad",
         title="Gradient norm",
         format="number",
-        series=(
-            Series(metric="actor/grad_norm", source="trainer", name="before clipping"),
-        ),
+        series=(Series(metric="actor/grad_norm", name="before clipping"),),
     ),
     ChartSpec(
         key="lr",
         title="Learning rate",
         format="number",
-        series=(Series(metric="actor/lr", source="trainer", name="AdamW"),),
+        series=(Series(metric="actor/lr", name="AdamW"),),
     ),
 )
 
@@ -300,16 +286,20 @@ def line_of(points: Iterable[MetricPoint], series: Series) -> list[MetricPoint]:
     """Return the points that have the series' metric, one per optimizer step.
 
     A resumed run measures steps again: the later measurement counts, and what an
-    earlier attempt measured beyond it is gone.
+    earlier attempt measured beyond it is gone. Evaluations of older versions may end
+    later than those of newer ones; each stands at its step.
     """
     line: list[MetricPoint] = []
     for point in points:
-        if point.source != series.source or point.values.get(series.metric) is None:
+        if point.values.get(series.metric) is None:
             continue
-        while line and line[-1].step >= point.step:
-            line.pop()
+        if point.source == EVALUATION:
+            line = [one for one in line if one.step != point.step]
+        else:
+            while line and line[-1].step >= point.step:
+                line.pop()
         line.append(point)
-    return line
+    return sorted(line, key=lambda one: one.step)
 
 
 def chart_of(spec: ChartSpec, points: Sequence[MetricPoint]) -> Chart:
@@ -398,7 +388,6 @@ def _traces(
     shared = {
         "series": series.name,
         "metric": series.metric,
-        "source": series.source,
         "steps": [point.step for point in line],
         "times": [point.at for point in line],
     }

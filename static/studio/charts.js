@@ -65,21 +65,29 @@ class Chart {
   add(row) {
     for (const trace of this.traces) {
       const value = row.values[trace.metric];
-      if (value == null || row.source !== trace.source) continue;
-      // A resumed run measures steps again; what it measures now counts.
-      while (trace.steps.length && trace.steps.at(-1) >= row.step) {
-        trace.steps.pop();
-        trace.times.pop();
-        trace.values.pop();
-      }
-      const before = trace.values.at(-1);
+      if (value == null) continue;
+      const place = this.makeRoom(trace, row);
+      const before = trace.values[place - 1];
       const smooth = trace.smoothing;
-      trace.steps.push(row.step);
-      trace.times.push(row.at);
-      trace.values.push(smooth && before != null ? smooth * before + (1 - smooth) * value : value);
+      trace.steps.splice(place, 0, row.step);
+      trace.times.splice(place, 0, row.at);
+      trace.values.splice(place, 0, smooth && before != null ? smooth * before + (1 - smooth) * value : value);
       this.isDirty = true;
       if (trace.isHeadline) this.say(value);
     }
+  }
+
+  /**
+   * A resumed run measures steps again: what it measures now counts, and what was beyond is gone.
+   * Evaluations of older versions may end late; each stands at its step.
+   */
+  makeRoom(trace, row) {
+    const found = trace.steps.findIndex((step) => step >= row.step);
+    const place = found < 0 ? trace.steps.length : found;
+    const isEvaluation = row.source === "evaluation";
+    const numGone = isEvaluation ? Number(trace.steps[place] === row.step) : trace.steps.length - place;
+    for (const column of [trace.steps, trace.times, trace.values]) column.splice(place, numGone);
+    return place;
   }
 
   say(value) {

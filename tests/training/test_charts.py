@@ -19,7 +19,7 @@ from training.charts import (
 from training.metrics import METRICS
 
 ROOT = Path(__file__).parents[2]
-REWARD = Series(metric="reward/mean", source="rollouts", name="all")
+REWARD = Series(metric="reward/mean", name="all")
 
 
 def point(step, value, source="rollouts", metric="reward/mean"):
@@ -49,8 +49,19 @@ def test_a_resumed_run_replaces_what_it_measures_again():
     ]
 
 
-def test_rows_of_another_source_are_not_drawn():
-    assert line_of([point(1, 0.5, source="trainer")], REWARD) == []
+def test_a_late_evaluation_of_an_old_version_stands_at_its_step():
+    points = [
+        point(8, 0.8, source="evaluation"),
+        point(0, 0.1, source="evaluation"),
+        point(8, 0.9, source="evaluation"),
+    ]
+
+    line = line_of(points, REWARD)
+
+    assert [(one.step, one.values["reward/mean"]) for one in line] == [
+        (0, 0.1),
+        (8, 0.9),
+    ]
 
 
 def test_smoothing_begins_at_the_first_value():

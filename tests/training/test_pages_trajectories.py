@@ -103,6 +103,14 @@ def test_a_damaged_record_is_no_failure_of_the_page(
     assert "The record cannot be read" in page
 
 
+def test_damaged_tokens_are_no_failure_of_the_page(signed_in, media, trajectory):
+    (media / trajectory.path / "tokens.safetensors").write_bytes(b"cut off")
+
+    page = text_of(signed_in.get(reverse("training:trajectory", args=[trajectory.pk])))
+
+    assert "The record cannot be read" in page
+
+
 def test_actions_are_told_in_words():
     assert describe({"kind": "type", "text": "Bob"}) == "type · “Bob”"
     assert describe({"kind": "key", "keys": ["Control", "a"]}) == "key · Control+a"

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from safetensors.numpy import load_file
 
 from environments.actions import action_from_dict
 from environments.errors import InvalidAction
-from studio.common.storage import read_json
+from training.rollouts.store import (
+    TrajectoryUnreadable,
+    read_tokens,
+    read_trajectory,
+)
 
 NUM_BINS: Final = 10
 LEAST_ENTROPY_SCALE: Final = 1.0
@@ -130,11 +133,11 @@ def read_replay(folder: Path) -> Replay:
         ReplayMissing: If a file is missing or damaged.
     """
     try:
-        stored = read_json(folder / "trajectory.json")
-        tensors = load_file(folder / "tokens.safetensors")
-        return _replay(stored, tensors)
-    except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
-        raise ReplayMissing(f"{folder.name}: {error}") from error
+        return _replay(read_trajectory(folder), read_tokens(folder))
+    except TrajectoryUnreadable as error:
+        raise ReplayMissing(str(error)) from error
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise ReplayMissing(f"{folder.name} lacks something: {error!r}") from error
 
 
 def frames_of(folder: Path) -> frozenset[str]:
@@ -144,9 +147,11 @@ def frames_of(folder: Path) -> frozenset[str]:
         ReplayMissing: If its file is missing or damaged.
     """
     try:
-        return frozenset(_frames(read_json(folder / "trajectory.json")))
-    except (OSError, ValueError, KeyError) as error:
-        raise ReplayMissing(f"{folder.name}: {error}") from error
+        return frozenset(_frames(read_trajectory(folder)))
+    except TrajectoryUnreadable as error:
+        raise ReplayMissing(str(error)) from error
+    except (KeyError, TypeError) as error:
+        raise ReplayMissing(f"{folder.name} lacks something: {error!r}") from error
 
 
 def describe(action: Mapping[str, Any] | None) -> str:
