@@ -43,6 +43,7 @@ _TABLE = (
     ("perf/actions_per_minute", "Actions per minute", "1/min", "Steps consumed by the trainer per minute."),
     ("env/actions_per_minute", "Environment actions per minute", "1/min", "Steps of finished episodes per minute, trained or not."),
     ("env/occupied_slots", "Occupied slots", "", "Mean number of slots inside an episode."),
+    ("perf/trainer_utilization", "Trainer utilisation", "share", "Time in which the engine works on a step, of the time since the step before."),
     ("perf/tokens_per_second", "Tokens per second", "1/s", "Tokens that the trainer works through per second."),
     # Loss
     ("actor/pg_loss", "Policy loss", "", "Clipped surrogate with truncated importance weights, per token."),

@@ -31,6 +31,7 @@ class BatchClaim:
 
     def __init__(self, batch: Batch, lease_end: datetime) -> None:
         self.batch = batch
+        self.claimed_at = timezone.now()
         self._lease_end = lease_end
         self._stop = threading.Event()
         self.is_lost = False

@@ -99,8 +99,17 @@ def rollout_values(run: Run, *, since: datetime, until: datetime) -> dict[str, f
     return values
 
 
-def trained_values(run: Run, *, step: int) -> dict[str, float]:
-    """Return what the manager knows of the trajectories that a step learned from."""
+def trained_values(
+    run: Run, *, step: int, claimed_at: datetime, busy_s: float
+) -> dict[str, float]:
+    """Return what the manager knows of the trajectories that a step learned from.
+
+    Args:
+        run: Its row.
+        step: The optimizer step.
+        claimed_at: When a trainer took the batch.
+        busy_s: How long the engine worked on it.
+    """
     rows = list(
         Trajectory.objects.filter(
             group__batch__run=run,
@@ -113,13 +122,15 @@ def trained_values(run: Run, *, step: int) -> dict[str, float]:
         return {}
     rewards = [row[0] or 0.0 for row in rows]
     before = run.metrics.filter(source="trainer").order_by("-seq").first()
-    began = before.at if before else run.started_at or timezone.now()
+    began = before.at if before else run.started_at or claimed_at
     seconds = max(1e-3, (timezone.now() - began).total_seconds())
     return {
         "critic/rewards/mean": statistics.fmean(rewards),
         "critic/rewards/max": max(rewards),
         "critic/rewards/min": min(rewards),
         "perf/actions_per_minute": 60 * sum(row[1] for row in rows) / seconds,
+        "perf/trainer_utilization": min(1.0, busy_s / seconds),
+        "timing_s/wait_for_batch": max(0.0, (claimed_at - began).total_seconds()),
     }
 
 

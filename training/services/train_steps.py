@@ -159,7 +159,12 @@ def _record(claim: BatchClaim, results: list[StepResult]) -> None:
         claim.settle()
         run = Run.objects.select_for_update().get(pk=claim.batch.run_id)
         for result in results:
-            values = result.metrics | trained_values(run, step=result.step)
+            values = result.metrics | trained_values(
+                run,
+                step=result.step,
+                claimed_at=claim.claimed_at,
+                busy_s=result.metrics.get("timing_s/step", 0.0),
+            )
             if result.checkpoint is not None:
                 checkpoint_record(run, result.checkpoint)
             run.optimizer_step = max(run.optimizer_step, result.step)

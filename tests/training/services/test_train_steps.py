@@ -103,6 +103,7 @@ def test_an_optimizer_step_leaves_batch_groups_checkpoint_and_metrics(
     row = run.metrics.get(source="trainer")
     assert row.values["actor/pg_loss"] == 0.1
     assert row.values["critic/rewards/mean"] == 0.5
+    assert 0 <= row.values["timing_s/wait_for_batch"] < 60
     assert sent["sync"] == [None]
     assert run.pk in sent["advance"]
 
