@@ -1,0 +1,100 @@
+from typing import Any, Literal
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.browser import Visitor, keep_picture
+
+pytestmark = pytest.mark.e2e
+
+PHONE = {"width": 390, "height": 844}
+DESK = {"width": 1440, "height": 900}
+Theme = Literal["light", "dark"]
+OVERFLOWING = """() => [...document.querySelectorAll("body *")].filter((element) => {
+  for (let above = element.parentElement; above; above = above.parentElement) {
+    if (getComputedStyle(above).overflowX !== "visible") return false;
+  }
+  return element.getBoundingClientRect().right > innerWidth + 1;
+}).map((element) => `${element.tagName}.${element.className}`)"""
+WIDTH = "() => document.documentElement.scrollWidth"
+BACKGROUND = "() => getComputedStyle(document.body).backgroundColor"
+
+
+def addresses(page: Page) -> list[str]:
+    """Return where the navigation leads within the studio."""
+    links = page.locator("nav.nav a.nav-link")
+    return [str(link.get_attribute("href")) for link in links.all()]
+
+
+def depths(api: httpx.Client, run_id: str) -> list[str]:
+    """Return the pages that lie below those of the navigation."""
+    query = {"run": run_id, "status": "finished"}
+    trajectory = api.get("/trajectories/", params=query).json()["results"][0]["id"]
+    return [
+        "/runs/new/",
+        "/runs/new/?preset=sft",
+        f"/runs/{run_id}/",
+        f"/runs/{run_id}/live/",
+        f"/runs/{run_id}/trajectories/",
+        f"/runs/{run_id}/config/",
+        f"/trajectories/{trajectory}/",
+        "/tasks/miniwob/fill-nth/",
+        "/datasets/new/",
+    ]
+
+
+def name_of(path: str) -> str:
+    return path.strip("/").replace("/", "-").replace("?", "-") or "home"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_has_one_heading_and_fits_a_phone(
+    visitor: Visitor, api: httpx.Client, small_run: dict[str, Any], theme: Theme
+):
+    page = visitor.open("/")
+    page.emulate_media(color_scheme=theme)
+    places = addresses(page)
+    assert {"/", "/runs/", "/trajectories/", "/tasks/", "/datasets/"} <= set(places)
+    wrong = []
+
+    for path in [*places, *depths(api, small_run["id"])]:
+        if path.startswith("/api/"):
+            continue  # Swagger's page, not ours; it has a test of its own.
+        page.set_viewport_size(DESK)
+        answer = page.goto(visitor.address + path)
+        assert answer
+        assert answer.status == 200, path
+        expect(page.locator("h1")).to_have_count(1)
+        keep_picture(page, f"pages/{theme}-{name_of(path)}")
+        page.set_viewport_size(PHONE)
+        if page.evaluate(WIDTH) > PHONE["width"]:
+            wrong.append((path, page.evaluate(OVERFLOWING)))
+        keep_picture(page, f"pages/{theme}-phone-{name_of(path)}")
+
+    assert wrong == []
+
+
+def test_the_theme_follows_the_system_until_somebody_chooses(visitor: Visitor):
+    page = visitor.open("/")
+    page.emulate_media(color_scheme="light")
+    light = page.evaluate(BACKGROUND)
+    page.emulate_media(color_scheme="dark")
+    dark = page.evaluate(BACKGROUND)
+    assert light != dark
+
+    page.get_by_role("button", name="Light", exact=True).click()
+    page.goto(visitor.address + "/runs/")
+
+    assert page.evaluate(BACKGROUND) == light
+
+
+def test_an_address_that_leads_nowhere_says_so(visitor: Visitor):
+    page = visitor.context.new_page()
+
+    answer = page.goto(visitor.address + "/runs/00000000-0000-4000-8000-000000000000/")
+
+    assert answer
+    assert answer.status == 404
+    expect(page.locator("h1")).to_have_count(1)
+    keep_picture(page, "not-found")
