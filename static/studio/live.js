@@ -62,7 +62,12 @@ class Tile {
     this.write("kind", board.evaluation_id ? "held-out" : "");
     drawAction(this.svg, board.action, board.screen_size ?? [160, 210], this.focus);
     this.focus = focusAfter(board.action, this.focus);
-    if (!board.frame) return;
+    if (!board.frame) {
+      // Marks without the screen that they belong to would mean nothing.
+      this.svg.toggleAttribute("hidden", this.image.hidden);
+      return;
+    }
+    this.svg.removeAttribute("hidden");
     this.seq = board.seq;
     this.image.src = `data:image/webp;base64,${board.frame}`;
     this.image.hidden = false;

@@ -1,3 +1,4 @@
+import asyncio
 import json
 import re
 
@@ -13,8 +14,25 @@ from tests.factories import (
     TrajectoryFactory,
 )
 from tests.training.replays import frame, record
-from training.pages.replay import ReplayMissing, describe, read_replay, token_bin
+from tests.training.rollouts.doubles import (
+    CLICK,
+    NONSENSE,
+    TASK,
+    Script,
+    World,
+    going_on,
+    over,
+)
+from training.pages.replay import (
+    ReplayMissing,
+    describe,
+    frames_of,
+    read_replay,
+    token_bin,
+)
 from training.pages.verdict import verdict_of
+from training.rollouts.runner import roll_out
+from training.rollouts.store import write_trajectory
 
 pytestmark = pytest.mark.django_db
 
@@ -46,6 +64,35 @@ def test_the_replay_has_a_card_for_each_step(signed_in, trajectory):
     assert "click · x 0.250 · y 0.500" in page
     assert "at 40, 105 px" in page
     assert "Go &lt;on&gt;." in page
+
+
+def test_a_real_episode_can_be_replayed(tmp_path):
+    episode = asyncio.run(
+        roll_out(
+            environment=World(going_on(), over(1.0)),
+            policy=Script(NONSENSE, CLICK, CLICK),
+            task=TASK,
+            seed=7,
+            step_limit=9,
+            max_parse_errors=3,
+        )
+    )
+    write_trajectory(tmp_path / "t1", episode, tmp_path)
+
+    replay = read_replay(tmp_path / "t1")
+
+    unread, click, _ = replay.steps
+    assert replay.instruction == "Click the button."
+    assert (unread.kind, unread.marks["action"]) == ("unread", None)
+    assert unread.parse_error
+    assert click.marks["action"]["kind"] == "click"
+    assert click.tokens
+    assert [phase.label for phase in click.phases] == [
+        "Queue",
+        "Model",
+        "Action and screen",
+    ]
+    assert click.after in frames_of(tmp_path / "t1")
 
 
 def test_a_typed_text_is_drawn_where_the_click_before_it_was(media, trajectory):
