@@ -128,12 +128,14 @@ def _before_press(scene: Scene) -> tuple[str, ...]:
     return ("click(one('#area h3'))",)
 
 
-def _press(scene: Scene) -> Plan:
+def _button(scene: Scene) -> str:
     button = "Login" if scene.task == "login-user" else "Submit"
-    if scene.rng.random() < 0.3:
-        button = button.lower()
+    return button.lower() if scene.rng.random() < 0.3 else button
+
+
+def _press(scene: Scene) -> Plan:
     return Plan(
-        instruction=scene.rng.choice(wordings.PRESS).format(button=button),
+        instruction=scene.rng.choice(wordings.PRESS).format(button=_button(scene)),
         script="submit()",
         preparation=_before_press(scene),
     )
@@ -193,6 +195,18 @@ def _type(scene: Scene) -> Plan:
     )
 
 
+def _type_then_press(scene: Scene) -> Plan:
+    field = scene.rng.choice(_FIELDS[scene.task])
+    text = wordings.random_text(scene.rng)
+    template = scene.rng.choice(wordings.TYPE_THEN_PRESS)
+    return Plan(
+        instruction=template.format(text=text, button=_button(scene)),
+        script=f"{_fill_script(field, text)} || submit()",
+        max_moves=2,
+        preparation=(_click_script(field),),
+    )
+
+
 def _click_field(scene: Scene) -> Plan:
     is_focus_page = scene.task == "focus-text-2"
     fields = _THREE_FIELDS if is_focus_page else _FIELDS[scene.task]
@@ -233,6 +247,7 @@ KINDS: Final[dict[str, tuple[Callable[[Scene], Plan], tuple[str, ...]]]] = {
     "fill-both": (_fill_both, ("enter-password",)),
     "fill-login": (_fill_login, ("login-user",)),
     "type": (_type, _FORMS),
+    "type-then-press": (_type_then_press, ("enter-text", "enter-text-dynamic")),
     "click-field": (_click_field, (*_FORMS, "focus-text-2")),
     "expand": (_expand, ("click-collapsible",)),
     "click-named": (_click_named, ("click-button-sequence", "click-test-2")),

@@ -45,6 +45,13 @@ TYPE: Final = (
     'Type the text "{text}".',
     'Type "{text}" into the focused field.',
 )
+TYPE_THEN_PRESS: Final = (
+    'Type "{text}", then press {button}.',
+    'Write "{text}", then click {button}.',
+    'Type "{text}", then press the {button} button.',
+    'Type "{text}". Then press {button}.',
+    'First type "{text}", then press {button}.',
+)
 CLICK_FIELD: Final = (
     "Click the {field}.",
     "Click on the {field}.",

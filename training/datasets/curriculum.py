@@ -32,6 +32,7 @@ FRAGMENT_EPISODES: Final = {
     "fill-both": 1500,
     "fill-login": 1200,
     "type": 200,
+    "type-then-press": 600,
     "click-field": 300,
     "expand": 400,
     "click-named": 500,
@@ -65,8 +66,6 @@ def base_lessons(*, share: float = 1.0, seed: int = 0) -> list[Lesson]:
             Lesson(name=name, seed=number, is_fragment=True)
             for number in range(round(episodes * share))
         ]
-    blocks = [
-        lessons[start : start + BLOCK] for start in range(0, len(lessons), BLOCK)
-    ]
+    blocks = [lessons[start : start + BLOCK] for start in range(0, len(lessons), BLOCK)]
     rng.shuffle(blocks)
     return [lesson for block in blocks for lesson in block]
