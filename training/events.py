@@ -9,8 +9,10 @@ from typing import Any, Literal
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
+from channels.exceptions import ChannelFull
 from channels.layers import get_channel_layer
 from pydantic import BaseModel
+from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
 
@@ -80,7 +82,7 @@ async def publish_async(event: RunEvent) -> None:
         return
     try:
         await layer.group_send(run_group(event.run_id), _message(event))
-    except (OSError, ConnectionError) as error:
+    except (OSError, RedisError, ChannelFull) as error:
         logger.warning("event not sent: %s", error)
 
 

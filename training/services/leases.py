@@ -15,7 +15,7 @@ from django.utils import timezone
 from training.errors import LeaseLost
 from training.models import Run
 
-RUN_LEASE_S: Final = 15.0
+RUN_LEASE_S: Final = 10.0
 """Longer than one look at a run ever takes; after it a dead manager is replaced."""
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.db import transaction
+from django.utils import timezone
 
 from training.config import RlConfig, SftConfig
 from training.errors import DatasetNotReady, InvalidTransition
@@ -14,7 +15,7 @@ from training.services import messages
 from training.services.commits import after_commit
 from training.services.policies import policy_resolve
 from training.services.transitions import run_transition
-from training.states import DatasetStatus, RunStatus
+from training.states import BatchStatus, DatasetStatus, RunStatus
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -94,6 +95,9 @@ def run_resume(*, run_id: UUID, who: str) -> Run:
         run = Run.objects.select_for_update().get(pk=run_id)
         if run.status == RunStatus.PAUSED:
             run = run_transition(run_id=run_id, to=RunStatus.RUNNING, who=who)
+            # A batch that came while the run paused was turned away: send it now.
+            waiting = run.batches.filter(status=BatchStatus.READY)
+            waiting.update(lease_expires_at=timezone.now())
             _wake(run_id)
             return run
         if run.status == RunStatus.DRAFT:

@@ -10,7 +10,7 @@ from training.models import Batch, Run, Trajectory
 from training.services import starting
 from training.services.advancing import run_advance, runs_to_advance
 from training.services.ending import run_fail
-from training.services.runs import run_resume, run_start, run_stop
+from training.services.runs import run_pause, run_resume, run_start, run_stop
 from training.services.train_steps import batch_train
 from training.services.trajectories import (
     Outcome,
@@ -185,6 +185,24 @@ def test_stopping_waits_for_the_optimizer_step(run, make_group, served):
 
     run.refresh_from_db()
     assert (run.status, run.optimizer_step) == ("stopped", 1)
+
+
+def test_a_batch_that_came_in_a_pause_is_sent_when_it_is_over(
+    run, make_group, served, sent, django_capture_on_commit_callbacks
+):
+    for _ in range(2):
+        make_group([1.0, 0.0], status="ready")
+    run_advance(run_id=run.pk)
+    batch = Batch.objects.get()
+    run_pause(run_id=run.pk, who="alice")
+    batch_train(batch_id=batch.pk, engines=FakeEngines())
+    assert Run.objects.get().optimizer_step == 0
+    run_resume(run_id=run.pk, who="alice")
+
+    with django_capture_on_commit_callbacks(execute=True):
+        run_advance(run_id=run.pk)
+
+    assert sent["train_step"] == [batch.pk]
 
 
 def test_a_resumed_run_goes_on_where_it_stopped(
