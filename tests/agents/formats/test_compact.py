@@ -1,3 +1,5 @@
+import contextlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -94,7 +96,5 @@ def test_an_unreadable_answer_says_where_reading_stopped(text, expected):
 
 @given(st.text(alphabet="<|>clicktypexyw0123456789+ \n", max_size=60))
 def test_no_text_makes_the_parser_break(text):
-    try:
+    with contextlib.suppress(ParseError):  # Anything else fails the test.
         compact.parse(text, WHOLE)
-    except ParseError as error:
-        assert str(error)
