@@ -98,7 +98,9 @@ class PolicyProcessor:
             PolicyInvalid: If placeholders and pictures do not match in number.
         """
         images = self.encode_images(prompt.images)
-        return Encoded(input_ids=self.encode_chat(prompt.messages, images), images=images)
+        return Encoded(
+            input_ids=self.encode_chat(prompt.messages, images), images=images
+        )
 
     def encode_chat(
         self, messages: Sequence[Message], images: EncodedImages | None

@@ -37,7 +37,9 @@ class Task(models.Model):
     class Meta:
         ordering = ["backend", "name"]
         constraints = [
-            models.UniqueConstraint(fields=["backend", "name"], name="one_task_per_name")
+            models.UniqueConstraint(
+                fields=["backend", "name"], name="one_task_per_name"
+            )
         ]
 
     def __str__(self) -> str:

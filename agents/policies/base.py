@@ -10,9 +10,7 @@ from environments.types import Observation
 class Policy(Protocol):
     """Looks at a screen and decides on one action."""
 
-    async def decide(
-        self, observation: Observation, turns: Sequence[Turn]
-    ) -> Decision:
+    async def decide(self, observation: Observation, turns: Sequence[Turn]) -> Decision:
         """Decide on the next action.
 
         Args:
