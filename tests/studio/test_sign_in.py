@@ -2,6 +2,7 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
 
 from studio.accounts import (
     administrator_ensure,
@@ -83,3 +84,17 @@ def test_a_plain_user_called_admin_is_not_promoted():
 
     assert made.username.startswith("admin-")
     assert not User.objects.get(username="admin").is_superuser
+
+
+def test_the_command_line_gives_another_link(alice, client, capsys):
+    call_command("sign_in_link", "alice")
+
+    client.get(capsys.readouterr().out.strip())
+
+    assert client.session["_auth_user_id"] == str(alice.pk)
+
+
+@pytest.mark.django_db
+def test_the_command_line_names_the_user_that_it_does_not_find():
+    with pytest.raises(CommandError, match="no user 'bob'"):
+        call_command("sign_in_link", "bob")

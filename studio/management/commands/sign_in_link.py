@@ -1,24 +1,30 @@
-"""``manage.py sign_in_link``: a way in for whoever has a shell on this machine."""
+"""``manage.py sign_in_link``: another way in, for who has lost the first."""
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from studio.accounts import administrator_ensure, sign_in_link_create
 
 
 class Command(BaseCommand):
-    """Make a link that signs the administrator in once, print it, and nothing else."""
+    """Prints a link that signs somebody in, once."""
 
-    help = "Print a link that signs the administrator in once."
+    help = "Print a link that signs a user in, once and within twelve hours."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Ask where the pages are."""
+        """Declare the options."""
         parser.add_argument(
-            "--address", default="", help="such as http://127.0.0.1:8000"
+            "username", nargs="?", help="the first administrator if none"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Make it."""
-        path = sign_in_link_create(user=administrator_ensure())
-        self.stdout.write(options["address"].rstrip("/") + path)
+        """Make the link."""
+        name = options["username"]
+        try:
+            user = User.objects.get(username=name) if name else administrator_ensure()
+        except User.DoesNotExist as error:
+            raise CommandError(f"there is no user {name!r}") from error
+        self.stdout.write(sign_in_link_create(user=user))
+        self.stderr.write("Put it after the studio's address: http://127.0.0.1:8000/…")
