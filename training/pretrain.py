@@ -11,11 +11,13 @@ import json
 import logging
 import shutil
 import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from agents.tiny import save_policy
 from training.config import OptimizerConfig, SftConfig
+from training.datasets.augmentation import augmented
 from training.datasets.curriculum import base_lessons
 from training.datasets.demonstrations import Lesson, Rows, demonstrate
 from training.datasets.row_file import RowWriter
@@ -77,18 +79,49 @@ def collect(home: Path, *, share: float, seed: int) -> Path:
     return rows_file
 
 
-def pretraining_config(*, steps: int, seed: int) -> SftConfig:
-    """Return the recipe: Muon on matrices, one linear decay over all of it."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stage:
+    """One decay of the rates over one file of rows."""
+
+    name: str
+    num_steps: int
+    learning_rate: float
+    matrix_learning_rate: float
+    copies: int
+    """Retexted copies of each row that types something."""
+
+
+STAGES: Final = (
+    Stage(
+        name="see",
+        num_steps=3200,
+        learning_rate=2e-3,
+        matrix_learning_rate=4e-3,
+        copies=0,
+    ),
+    Stage(
+        name="copy",
+        num_steps=1600,
+        learning_rate=1e-3,
+        matrix_learning_rate=2e-3,
+        copies=2,
+    ),
+)
+"""Reading the screen comes first and takes longest; then many texts to copy."""
+
+
+def stage_config(stage: Stage, *, num_steps: int, seed: int) -> SftConfig:
+    """Return the recipe: Muon on matrices, one linear decay over the stage."""
     return SftConfig(
         kind="sft",
         dataset="pretraining",
         seed=seed,
-        max_optimizer_steps=steps,
+        max_optimizer_steps=num_steps,
         checkpoint_every=500,
         batch_rows=32,
         optimizer=OptimizerConfig(
-            learning_rate=2e-3,
-            matrix_learning_rate=4e-3,
+            learning_rate=stage.learning_rate,
+            matrix_learning_rate=stage.matrix_learning_rate,
             weight_decay=0.01,
             grad_clip=1.0,
             warmup_steps=50,
@@ -100,43 +133,61 @@ def pretraining_config(*, steps: int, seed: int) -> SftConfig:
 
 
 def train(
-    home: Path, rows_file: Path, *, steps: int, seed: int, num_threads: int
-) -> tuple[Path, list[dict[str, float]]]:
-    """Train from nothing, or on from the last checkpoint; returns policy and curve."""
-    start = home / "untrained"
-    if not (start / "model.safetensors").exists():
-        save_policy(start, seed=seed)
+    stage: Stage,
+    *,
+    start: Path,
+    home: Path,
+    rows_file: Path,
+    num_steps: int,
+    seed: int,
+    num_threads: int,
+) -> tuple[Path, list[dict[str, Any]]]:
+    """Train one stage, or on from its last checkpoint; returns policy and curve."""
     settings = EngineSettings(
-        run="pretrain",
+        run=f"pretrain-{stage.name}",
         policy=str(start),
         media_root=str(home),
-        checkpoints=str(home / "checkpoints"),
-        rows=str(rows_file),
+        checkpoints=str(home / stage.name),
+        rows=str(_stage_rows(stage, home=home, rows_file=rows_file, seed=seed)),
         num_threads=num_threads,
     )
-    trainer = Trainer(pretraining_config(steps=steps, seed=seed), settings)
+    config = stage_config(stage, num_steps=num_steps, seed=seed)
+    trainer = Trainer(config, settings)
     began = time.monotonic()
-    curve: list[dict[str, float]] = []
+    curve: list[dict[str, Any]] = []
     step, folder = trainer.ready.step, trainer.ready.resumed_from
-    while step < steps:
+    while step < num_steps:
         request = TrainRows(until_step=step + REPORT_EVERY, seconds=float("inf"))
         results = trainer.handle(request).results
         step = results[-1].step
         folder = next(
             (r.checkpoint.path for r in reversed(results) if r.checkpoint), folder
         )
-        curve.append(_point(results, seconds=time.monotonic() - began))
+        curve.append(_point(stage, results, seconds=time.monotonic() - began))
         logger.info("%s", json.dumps(curve[-1]))
     if folder is None:
         raise RuntimeError("the training ended without a checkpoint")
     return Path(folder), curve
 
 
-def _point(results: list[StepResult], *, seconds: float) -> dict[str, float]:
+def _stage_rows(stage: Stage, *, home: Path, rows_file: Path, seed: int) -> Path:
+    if stage.copies == 0:
+        return rows_file
+    rows = [json.loads(line) for line in rows_file.open(encoding="utf-8")]
+    path = home / f"rows-{stage.name}.jsonl"
+    with RowWriter(path) as writer:
+        writer.write(augmented(rows, copies=stage.copies, seed=seed))
+    return path
+
+
+def _point(
+    stage: Stage, results: list[StepResult], *, seconds: float
+) -> dict[str, Any]:
     def mean(name: str) -> float:
         return round(sum(r.metrics[name] for r in results) / len(results), 4)
 
     return {
+        "stage": stage.name,
         "step": results[-1].step,
         "seconds": round(seconds, 1),
         "loss": mean("sft/loss"),
@@ -144,7 +195,7 @@ def _point(results: list[StepResult], *, seconds: float) -> dict[str, float]:
     }
 
 
-def install(policy: Path, target: Path, *, curve: list[dict[str, float]]) -> None:
+def install(policy: Path, target: Path, *, curve: list[dict[str, Any]]) -> None:
     """Copy what a policy needs, and its learning curve, to where it ships from."""
     target.mkdir(parents=True, exist_ok=True)
     for name in POLICY_FILES:
@@ -158,7 +209,9 @@ def main() -> None:
     parser.add_argument("--home", type=Path, default=Path("var/pretrain"))
     parser.add_argument("--out", type=Path, default=BUNDLED)
     parser.add_argument("--share", type=float, default=1.0, help="of the lessons")
-    parser.add_argument("--steps", type=int, default=2600, help="optimizer steps")
+    parser.add_argument(
+        "--length", type=float, default=1.0, help="of the optimizer steps"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
@@ -166,13 +219,21 @@ def main() -> None:
     home = options.home.resolve()
     home.mkdir(parents=True, exist_ok=True)
     rows_file = collect(home, share=options.share, seed=options.seed)
-    policy, curve = train(
-        home,
-        rows_file,
-        steps=options.steps,
-        seed=options.seed,
-        num_threads=options.threads,
-    )
+    policy = home / "untrained"
+    if not (policy / "model.safetensors").exists():
+        save_policy(policy, seed=options.seed)
+    curve: list[dict[str, Any]] = []
+    for stage in STAGES:
+        policy, part = train(
+            stage,
+            start=policy,
+            home=home,
+            rows_file=rows_file,
+            num_steps=max(1, round(stage.num_steps * options.length)),
+            seed=options.seed,
+            num_threads=options.threads,
+        )
+        curve += part
     install(policy, options.out, curve=curve)
     logger.info("installed in %s", options.out)
 
