@@ -18,6 +18,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "username", nargs="?", help="the first administrator if none"
         )
+        parser.add_argument(
+            "--address", default="", help="such as http://127.0.0.1:8000"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make the link."""
@@ -26,5 +29,7 @@ class Command(BaseCommand):
             user = User.objects.get(username=name) if name else administrator_ensure()
         except User.DoesNotExist as error:
             raise CommandError(f"there is no user {name!r}") from error
-        self.stdout.write(sign_in_link_create(user=user))
-        self.stderr.write("Put it after the studio's address: http://127.0.0.1:8000/…")
+        address = options["address"].rstrip("/")
+        self.stdout.write(address + sign_in_link_create(user=user))
+        if not address:
+            self.stderr.write("Put it after the studio's address, or give --address.")
