@@ -11,11 +11,20 @@ from playwright.sync_api import (
     Playwright,
     Request,
     Response,
+    expect,
 )
 
 from environments.browser.chromium import find_chromium
 from tests.e2e.studio import ARTEFACTS, PATIENCE_S, wait_for
 
+expect.set_options(timeout=PATIENCE_S * 1000)
+
+TALL = """() => {
+  scrollTo(0, 0);
+  return Math.max(innerHeight, document.documentElement.scrollHeight);
+}"""
+UNDRAWN = """() => [...document.querySelectorAll("[data-chart]")].some(
+  (chart) => !chart.querySelector(".plot-wait, .plot-container"))"""
 FLAGS = (
     "--disable-gpu",
     "--disable-quic",
@@ -73,8 +82,16 @@ class Visitor:
 
 def keep_picture(page: Page, name: str) -> None:
     """Keep what the whole page looks like, for people to look at."""
-    ARTEFACTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=ARTEFACTS / f"{name}.png", full_page=True)
+    path = ARTEFACTS / f"{name}.png"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    size = page.viewport_size
+    assert size
+    # What lies out of sight is drawn when it comes into sight.
+    height = int(page.evaluate(TALL))
+    page.set_viewport_size({"width": size["width"], "height": height})
+    wait_for_script(page, f"() => !({UNDRAWN})()", what="every chart is drawn")
+    page.screenshot(path=path)
+    page.set_viewport_size(size)
 
 
 def wait_for_script(page: Page, script: str, *, what: str) -> object:

@@ -44,7 +44,8 @@ def browser() -> Iterator[Browser]:
 def session(studio: Studio, browser: Browser) -> StorageState:
     """Return the cookies of somebody who has signed in."""
     context = browser.new_context()
-    context.new_page().goto(studio.address + studio.keys["link"])
+    link = studio.manage("sign_in_link", "--address", studio.address).strip()
+    context.new_page().goto(link)
     state = context.storage_state()
     context.close()
     return state

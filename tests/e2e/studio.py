@@ -16,26 +16,25 @@ from typing import Any, TypeVar
 import httpx
 import psutil
 
-from studio.common.process import kill_marked, marked_with
+from studio.common.process import die_with_parent, kill_marked, marked_with
 from studio.supervisor.fleet import MARK
 
 REPOSITORY = Path(__file__).parents[2]
 ARTEFACTS = REPOSITORY / "artefacts" / "e2e"
-PATIENCE_S = 240
+PATIENCE_S = 600
 """For anything that ends by itself; a machine that builds something else is slow."""
 
 SETTLE_IN = """
 from django.contrib.auth.models import User
-from studio.accounts import administrator_ensure, sign_in_link_create
+from studio.accounts import administrator_ensure
 from studio.tokens import token_create
 
 admin = administrator_ensure()
 mallory = User.objects.create_user("mallory")
-print("link", sign_in_link_create(user=admin))
 print("admin", token_create(owner=admin, name="e2e")[1])
 print("mallory", token_create(owner=mallory, name="e2e")[1])
 """
-"""The studio's one page for accounts is its command line."""
+"""There is no page for accounts."""
 
 T = TypeVar("T")
 
@@ -64,7 +63,7 @@ class Studio:
         self.output = home / "up.log"
         self.address = f"http://127.0.0.1:{_free_port()}"
         self.keys: dict[str, str] = {}
-        """What ``settle_in`` made: ``link``, and a token of ``admin`` and ``mallory``."""
+        """Tokens of ``admin`` and ``mallory``, made by ``settle_in``."""
         port = self.address.rpartition(":")[2]
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
@@ -74,6 +73,7 @@ class Studio:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
+                preexec_fn=die_with_parent,
             )
 
     @property
@@ -121,7 +121,7 @@ class Studio:
         return done.stdout
 
     def settle_in(self) -> None:
-        """Make a second user, and keys for both."""
+        """Make a second user, and tokens for both."""
         lines = self.manage("shell", "--no-imports", "-c", SETTLE_IN).splitlines()
         self.keys = dict(line.split(" ", 1) for line in lines)
 

@@ -75,6 +75,7 @@ def test_a_run_started_from_the_page_moves_before_the_eyes_and_stops_when_told(
 
     overview.get_by_role("button", name="Stop").click()
     expect(status).to_have_text(re.compile("stopping|stopped", re.I))
+    # The click has led here anew; from now on the page follows by itself.
     overview.evaluate("window.isStillTheSamePage = true")
     expect(status).to_have_text(re.compile("stopped", re.I))
     expect(overview.get_by_role("button", name="Resume")).to_be_visible()
@@ -93,6 +94,7 @@ def test_the_form_names_every_mistake_at_its_field_and_starts_nothing(
     page.get_by_role("button", name="Start the run").click()
 
     expect(page.locator(".field.has-error")).to_have_count(2)
+    expect(page.get_by_text("2 problems")).to_be_visible()
     expect(page.locator("[name='grpo.group_size']")).to_have_value("1")
     assert api.get("/runs/", params={"name": "never to be"}).json()["count"] == 0
     keep_picture(page, "run-new-refused")

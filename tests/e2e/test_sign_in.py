@@ -1,3 +1,5 @@
+import shlex
+
 import pytest
 from playwright.sync_api import expect
 
@@ -26,6 +28,20 @@ def test_the_link_that_the_studio_prints_signs_in_once(
         "Not signed in: this link was used before, or its time is over."
     )
     keep_picture(page, "sign-in-refused")
+
+
+def test_the_page_tells_a_command_that_gives_another_link(
+    studio: Studio, stranger: Visitor
+):
+    told = stranger.open("/sign-in/").locator(".answer").inner_text()
+    launcher, verb, *command = shlex.split(told)
+    assert (launcher, verb) == ("./oche", "manage")
+
+    link = studio.manage(*command).strip()
+
+    page = stranger.open(link.removeprefix(studio.address))
+    expect(page).to_have_url(f"{studio.address}/")
+    expect(page.locator(".nav-user")).to_contain_text("admin")
 
 
 def test_who_is_not_signed_in_is_led_to_the_form_and_comes_back_by_it(
