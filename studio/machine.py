@@ -59,7 +59,10 @@ def ensure(need: Need) -> None:
     reason = ""
     try:
         need.install()
-    except (subprocess.CalledProcessError, OSError) as error:
+    except subprocess.CalledProcessError as error:
+        program = " ".join(error.cmd[:4])
+        reason = f" ({program} … gave exit status {error.returncode}; see {_log()})"
+    except OSError as error:
         reason = f" ({error})"
     if need.is_there():
         _say(f"  done in {time.monotonic() - started:.0f} s")
@@ -183,20 +186,23 @@ NEEDS = (
 
 
 def main() -> int:
-    """Ensure everything; return the exit code."""
-    try:
-        for need in NEEDS:
+    """Ensure everything; return the exit code.
+
+    All is tried, so that somebody who has to ask an administrator asks once.
+    """
+    missing = 0
+    for need in NEEDS:
+        try:
             ensure(need)
-    except CannotInstall as error:
-        _say(f"oche: {error}")
-        return 1
-    return 0
+        except CannotInstall as error:
+            _say(f"oche: {error}")
+            missing += 1
+    return 1 if missing else 0
 
 
 def _run(*command: str) -> None:
-    log = env.path("OCHE_HOME", env.REPOSITORY / "var") / "logs" / "setup.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("ab") as output:
+    _log().parent.mkdir(parents=True, exist_ok=True)
+    with _log().open("ab") as output:
         subprocess.run(
             command,
             check=True,
@@ -205,6 +211,10 @@ def _run(*command: str) -> None:
             stderr=subprocess.STDOUT,
             env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
         )
+
+
+def _log() -> Path:
+    return env.path("OCHE_HOME", env.REPOSITORY / "var") / "logs" / "setup.log"
 
 
 def _say(text: str) -> None:

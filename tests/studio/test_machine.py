@@ -41,6 +41,14 @@ def test_what_cannot_be_installed_is_named_with_its_remedy():
         ensure(need(is_there=lambda: False, install=fail))
 
 
+def test_everything_that_is_missing_is_said_at_once(monkeypatch, capsys):
+    needs = (need(is_there=lambda: False), need(is_there=lambda: False))
+    monkeypatch.setattr(machine, "NEEDS", needs)
+
+    assert machine.main() == 1
+    assert capsys.readouterr().err.count("apt-get install browser") == 2
+
+
 def test_what_is_only_better_to_have_does_not_stop_anybody(capsys):
     ensure(need(is_there=lambda: False, is_optional=True))
 
