@@ -32,8 +32,8 @@ def start_folder(run_id: UUID) -> Path:
 def checkpoint_register_start(*, run_id: UUID, weights: Weights) -> None:
     """Keep the starting policy as the run's version 0; does nothing the second time.
 
-    The run keeps a copy (hard links where possible), so that it can be read however
-    the policy it came from changes.
+    The run keeps a copy, so that it can be read however the policy it came from
+    changes.
     """
     if Checkpoint.objects.filter(run_id=run_id, version=0).exists():
         return
@@ -125,11 +125,8 @@ def _copy_policy(source: Path, target: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
     for file in source.iterdir():
-        if not file.is_file():
-            continue
-        try:
-            os.link(file, aside / file.name)
-        except OSError:
+        if file.is_file():
+            # No hard link: whoever rewrites the original in place would change it here.
             shutil.copyfile(file, aside / file.name)
     shutil.rmtree(target, ignore_errors=True)
     aside.rename(target)

@@ -90,6 +90,8 @@ def test_a_run_keeps_a_copy_of_what_it_started_from(alice, bundled):
     checkpoint = Checkpoint.objects.get()
     assert (checkpoint.version, checkpoint.step, checkpoint.sha256) == (0, 0, SHA256)
     bundled.joinpath("config.json").unlink()
+    bundled.joinpath("model.safetensors").write_bytes(b"rewritten in place")
+    assert start_folder(run.pk).joinpath("model.safetensors").read_bytes() == WEIGHTS
     names = sorted(file.name for file in start_folder(run.pk).iterdir())
     assert names == ["config.json", "model.safetensors"]
 
