@@ -187,7 +187,7 @@ def test_what_takes_too_long_is_a_fault_and_names_itself(
     with pytest.raises(fault, match=who):
         play(world, script, deadlines=Deadlines(**limits), step_limit=100)
 
-    assert time.monotonic() - started < 2.0
+    assert time.monotonic() - started < 6.0
 
 
 def test_a_world_that_hangs_even_when_cancelled_is_left_behind():
@@ -214,7 +214,7 @@ def test_a_world_that_hangs_even_when_cancelled_is_left_behind():
             )
         return time.monotonic() - started
 
-    assert asyncio.run(scenario()) < 1.5
+    assert asyncio.run(scenario()) < 2.5
 
 
 def test_a_wait_may_take_as_long_as_it_says():

@@ -197,10 +197,12 @@ def test_swaps_under_load_lose_no_request_and_mix_no_answer(
     swapper = threading.Thread(target=swap)
     swapper.start()
     sampled = []
-    for _ in range(5):
-        sampled += answers(engine, [request(chat) for chat in chats])
-    stop.set()
-    swapper.join()
+    try:
+        for _ in range(5):
+            sampled += answers(engine, [request(chat) for chat in chats])
+    finally:
+        stop.set()
+        swapper.join()
 
     assert len(sampled) == 30
     assert len({one.versions[0] for one in sampled}) > 2
