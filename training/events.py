@@ -69,14 +69,11 @@ def run_group(run_id: UUID) -> str:
 
 def publish(event: RunEvent) -> None:
     """Send an event to everyone watching its run; call after commit."""
-    layer = get_channel_layer()
-    if layer is None:
-        return
-    async_to_sync(layer.group_send)(run_group(event.run_id), _message(event))
+    async_to_sync(publish_async)(event)
 
 
 async def publish_async(event: RunEvent) -> None:
-    """Send an event from a coroutine; a deaf channel layer breaks no rollout."""
+    """Send an event from a coroutine; a deaf channel layer breaks nothing."""
     layer = get_channel_layer()
     if layer is None:
         return

@@ -1,6 +1,8 @@
 import itertools
+from uuid import uuid4
 
 import pytest
+from redis.exceptions import RedisError
 
 from tests.factories import RunFactory, TrajectoryFactory
 from training import events
@@ -121,6 +123,18 @@ def test_exactly_the_listed_moves_of_a_trajectory_are_possible(old, new):
 
     assert has_moved == (new in TRAJECTORY_MOVES[old])
     assert Trajectory.objects.get().status == (new if has_moved else old)
+
+
+def test_a_channel_layer_that_is_out_of_reach_is_no_error(monkeypatch):
+    class Deaf:
+        async def group_send(self, group, message):
+            raise RedisError("no Redis")
+
+    monkeypatch.setattr(events, "get_channel_layer", Deaf)
+
+    events.publish(
+        events.MetricsRecorded(run_id=uuid4(), seq=1, step=1, policy_version=0)
+    )
 
 
 def test_events_name_their_run():
