@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-QUICKSTART_TASKS: Final = ("miniwob/fill-nth", "miniwob/enter-password")
+QUICKSTART_TASKS: Final = ("miniwob/fill-nth", "miniwob/click-collapsible")
 
 PRESETS: Final[dict[str, dict[str, Any]]] = {
     "quickstart": {
