@@ -12,6 +12,7 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
         "tasks": QUICKSTART_TASKS,
         "max_optimizer_steps": 40,
         "stop_at_success": 0.97,
+        "success_window": 256,
         "optimizer": {
             "learning_rate": 2e-4,
             "weight_decay": 0.0,
