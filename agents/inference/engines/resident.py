@@ -92,6 +92,7 @@ class ResidentModel:
             architecture=architecture,
         )
         model.eval()
+        _leave_files(model)
         embed_patches_by_product(model)
         # from_pretrained only warns of missing tensors and makes up random ones.
         resident._check_shapes(folder)
@@ -212,6 +213,16 @@ class ResidentModel:
         }
         tied = frozenset(getattr(self.model, "all_tied_weights_keys", None) or ())
         files.check_shapes(folder, expected, optional=tied)
+
+
+def _leave_files(model: Any) -> None:
+    """Copy weights into memory.
+
+    They are loaded as views of their file: one that is rewritten would change the
+    weights, and one that gets shorter would kill the process.
+    """
+    for tensor in (*model.parameters(), *model.buffers()):
+        tensor.data = tensor.data.clone()
 
 
 def _open(data: bytes) -> Image.Image:
