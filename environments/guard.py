@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from environments.actions import Action, Wait
 from environments.base import GUIEnvironment
@@ -16,6 +15,7 @@ from environments.errors import (
     TimeoutFault,
 )
 from environments.types import Observation, StepResult, TaskSpec
+from studio.common.closing import AsyncClosing
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,7 +40,7 @@ class Inspectable(Protocol):
         ...
 
 
-class GuardedEnvironment:
+class GuardedEnvironment(AsyncClosing):
     """An environment with deadlines, which remembers whether it broke.
 
     Once anything went wrong but the agent's own mistakes, ``is_broken`` stays set and
@@ -82,17 +82,6 @@ class GuardedEnvironment:
         """
         async with self._watched("close", self._deadlines.close_s):
             await self._environment.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.close()
 
     @asynccontextmanager
     async def _watched(self, what: str, limit_s: float) -> AsyncIterator[None]:

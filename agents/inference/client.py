@@ -8,8 +8,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 import httpx
 import numpy as np
@@ -27,6 +26,7 @@ from agents.inference.protocol import (
 )
 from agents.inference.registry import LiveWorker
 from agents.types import Answer, Prompt
+from studio.common.closing import AsyncClosing
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class _Busy(Exception):
     """This worker cannot answer now; another one, or later, may."""
 
 
-class InferenceClient:
+class InferenceClient(AsyncClosing):
     """Sends each prompt to the worker with the fewest requests in flight."""
 
     def __init__(self, redis_url: str, secret: str) -> None:
@@ -104,21 +104,10 @@ class InferenceClient:
             f"no answer from {model} within {deadline_s:g} s: {cause}"
         )
 
-    async def aclose(self) -> None:
+    async def close(self) -> None:
         """Close all connections."""
         await self._http.aclose()
         await self._redis.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.aclose()
 
     async def _look(self) -> list[LiveWorker]:
         """Return the workers; one look serves all requests of half a second."""

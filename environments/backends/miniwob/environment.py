@@ -2,8 +2,7 @@
 
 import asyncio
 import contextlib
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from environments.actions import (
     Action,
@@ -23,6 +22,7 @@ from environments.backends.miniwob.tasks import TASKS_BY_NAME
 from environments.browser.page import Page
 from environments.errors import EnvironmentFault, StartFault, StepFault, UnknownTask
 from environments.types import Box, Observation, StepResult, TaskSpec
+from studio.common.closing import AsyncClosing
 
 TASK_AREA: Final = Box(left=0, top=50, right=WIDTH, bottom=HEIGHT)
 """Below the yellow bar that repeats the instruction."""
@@ -30,7 +30,7 @@ _NOTCH_PX: Final = 40
 _WHEEL: Final = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 
 
-class MiniWobEnvironment:
+class MiniWobEnvironment(AsyncClosing):
     """One page of a host; a task is started anew within the page, by its own script."""
 
     def __init__(self, host: MiniWobHost) -> None:
@@ -91,17 +91,6 @@ class MiniWobEnvironment:
         if page is not None:
             with contextlib.suppress(EnvironmentFault):
                 await page.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.close()
 
     async def _page_of(self, task_name: str) -> Page:
         if self._page is None:

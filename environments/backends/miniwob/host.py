@@ -1,7 +1,6 @@
 """What all MiniWoB slots of a process share: one browser and one web server."""
 
 import contextlib
-from types import TracebackType
 from typing import Final, Self
 
 from environments.backends.miniwob.scripts import IN_EVERY_DOCUMENT
@@ -10,12 +9,13 @@ from environments.browser.chromium import Chromium
 from environments.browser.devtools import DevTools
 from environments.browser.page import Page
 from environments.errors import EnvironmentFault, StartFault
+from studio.common.closing import AsyncClosing
 
 WIDTH: Final = 160
 HEIGHT: Final = 210
 
 
-class MiniWobHost:
+class MiniWobHost(AsyncClosing):
     """One Chromium; a page of it is a slot."""
 
     def __init__(self) -> None:
@@ -93,11 +93,3 @@ class MiniWobHost:
     async def __aenter__(self) -> Self:
         await self.start()
         return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.close()

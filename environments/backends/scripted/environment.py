@@ -3,14 +3,14 @@
 import asyncio
 import random
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from PIL import Image, ImageDraw
 
 from environments.actions import Action, Click, Fail
 from environments.errors import StepFault, UnknownTask
 from environments.types import Box, Observation, StepResult, TaskSpec
+from studio.common.closing import AsyncClosing
 
 WIDTH: Final = 160
 HEIGHT: Final = 210
@@ -39,7 +39,7 @@ class Square:
     box: Box
 
 
-class ScriptedEnvironment:
+class ScriptedEnvironment(AsyncClosing):
     """A click on the square that is asked for next is right; any other ends it at 0.
 
     ``TaskSpec.params`` can make it misbehave, to test whoever drives it:
@@ -94,17 +94,6 @@ class ScriptedEnvironment:
     async def close(self) -> None:
         """End the episode."""
         self._is_over = True
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.close()
 
     async def _misbehave(self) -> None:
         if self._task.params.get("break_at_step") == self._num_steps:
