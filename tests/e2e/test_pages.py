@@ -21,31 +21,32 @@ WIDTH = "() => document.documentElement.scrollWidth"
 BACKGROUND = "() => getComputedStyle(document.body).backgroundColor"
 
 
-def addresses(page: Page) -> list[str]:
-    """Return where the navigation leads within the studio."""
-    links = page.locator("nav.nav a.nav-link")
-    return [str(link.get_attribute("href")) for link in links.all()]
+def of_the_navigation(page: Page) -> dict[str, str]:
+    """Return where the navigation leads within the studio, by what it says."""
+    links = page.locator("nav.nav a.nav-link").all()
+    return {
+        link.inner_text().strip().lower(): str(link.get_attribute("href"))
+        for link in links
+        # Swagger's page is not ours; it has a test of its own.
+        if not str(link.get_attribute("href")).startswith("/api/")
+    }
 
 
-def depths(api: httpx.Client, run_id: str) -> list[str]:
+def below_it(api: httpx.Client, run_id: str) -> dict[str, str]:
     """Return the pages that lie below those of the navigation."""
-    query = {"run": run_id, "status": "finished"}
+    query = {"run": run_id, "status": "finished", "ordering": "-reward"}
     trajectory = api.get("/trajectories/", params=query).json()["results"][0]["id"]
-    return [
-        "/runs/new/",
-        "/runs/new/?preset=sft",
-        f"/runs/{run_id}/",
-        f"/runs/{run_id}/live/",
-        f"/runs/{run_id}/trajectories/",
-        f"/runs/{run_id}/config/",
-        f"/trajectories/{trajectory}/",
-        "/tasks/miniwob/fill-nth/",
-        "/datasets/new/",
-    ]
-
-
-def name_of(path: str) -> str:
-    return path.strip("/").replace("/", "-").replace("?", "-") or "home"
+    return {
+        "run-new": "/runs/new/",
+        "run-new-sft": "/runs/new/?preset=sft",
+        "run": f"/runs/{run_id}/",
+        "run-live": f"/runs/{run_id}/live/",
+        "run-trajectories": f"/runs/{run_id}/trajectories/",
+        "run-config": f"/runs/{run_id}/config/",
+        "trajectory": f"/trajectories/{trajectory}/",
+        "task": "/tasks/miniwob/fill-nth/",
+        "dataset-new": "/datasets/new/",
+    }
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -54,23 +55,21 @@ def test_every_page_has_one_heading_and_fits_a_phone(
 ):
     page = visitor.open("/")
     page.emulate_media(color_scheme=theme)
-    places = addresses(page)
-    assert {"/", "/runs/", "/trajectories/", "/tasks/", "/datasets/"} <= set(places)
+    places = of_the_navigation(page)
+    assert {"home", "runs", "trajectories", "tasks", "data sets"} <= set(places)
     wrong = []
 
-    for path in [*places, *depths(api, small_run["id"])]:
-        if path.startswith("/api/"):
-            continue  # Swagger's page, not ours; it has a test of its own.
+    for name, path in (places | below_it(api, small_run["id"])).items():
         page.set_viewport_size(DESK)
         answer = page.goto(visitor.address + path)
         assert answer
         assert answer.status == 200, path
         expect(page.locator("h1")).to_have_count(1)
-        keep_picture(page, f"pages/{theme}-{name_of(path)}")
+        keep_picture(page, f"pages/{theme}-{name}")
         page.set_viewport_size(PHONE)
         if page.evaluate(WIDTH) > PHONE["width"]:
             wrong.append((path, page.evaluate(OVERFLOWING)))
-        keep_picture(page, f"pages/{theme}-phone-{name_of(path)}")
+        keep_picture(page, f"pages/{theme}-phone-{name}")
 
     assert wrong == []
 

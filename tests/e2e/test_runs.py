@@ -1,11 +1,12 @@
 import re
+from collections.abc import Sequence
 
 import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.browser import Visitor, keep_picture, wait_for_script
-from tests.e2e.runs import wait_until_over
+from tests.e2e.runs import TASKS, wait_until_over
 
 pytestmark = pytest.mark.e2e
 
@@ -25,8 +26,12 @@ POINTS_DRAWN = """() => Math.max(0, ...[...document.querySelectorAll("[data-char
   (chart) => chart.querySelectorAll(".scatterlayer .point").length))"""
 
 
-def start_from_the_form(visitor: Visitor, **values: str) -> Page:
+def start_from_the_form(visitor: Visitor, tasks: Sequence[str], **values: str) -> Page:
     page = visitor.open("/runs/new/?preset=quickstart")
+    for chosen in page.locator("[name='tasks']:checked").all():
+        chosen.uncheck()
+    for task in tasks:
+        page.locator(f"[name='tasks'][value='miniwob/{task}']").check()
     for path, value in values.items():
         page.locator(f"[name='{path}']").fill(value)
     page.get_by_role("button", name="Start the run").click()
@@ -39,6 +44,7 @@ def test_a_run_started_from_the_page_moves_before_the_eyes_and_stops_when_told(
 ):
     overview = start_from_the_form(
         visitor,
+        TASKS,
         **{
             "name": "from the page",
             "max_optimizer_steps": "500",

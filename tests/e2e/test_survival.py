@@ -5,19 +5,14 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e.runs import everything, start_run, wait_until_over
+from tests.e2e.runs import SMALL, everything, start_run, wait_until_over
 from tests.e2e.studio import Studio, wait_for
 
 pytestmark = pytest.mark.e2e
 
 NUM_STEPS = 5
-GROUP_SIZE = 4
-CONFIG = {
-    "max_optimizer_steps": NUM_STEPS,
-    "stop_at_success": 0,
-    "grpo": {"group_size": GROUP_SIZE, "groups_per_step": 2},
-    "rollout": {"max_steps": 6},
-}
+GROUP_SIZE = SMALL["grpo"]["group_size"]
+CONFIG = SMALL | {"max_optimizer_steps": NUM_STEPS}
 VERDICTS_OF_ZERO = {
     "unsolved",
     "step_limit",
