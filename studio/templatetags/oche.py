@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from studio.common.statuses import STATUSES, UNKNOWN
-from training.charts import spark_points
+from training.charts.figures import spark_points
 from training.selectors import runs_visible_to
 from training.states import RUN_ACTIVE
 

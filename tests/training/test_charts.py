@@ -5,10 +5,8 @@ from pathlib import Path
 import plotly
 import pytest
 
-from training.charts import (
-    CHARTS,
-    MetricPoint,
-    Series,
+from training.charts.catalogue import CHARTS
+from training.charts.figures import (
     chart_of,
     charts_of,
     format_value,
@@ -16,6 +14,7 @@ from training.charts import (
     smooth,
     spark_points,
 )
+from training.charts.types import MetricPoint, Series
 from training.metrics import METRICS
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,8 @@ from datetime import datetime
 from django.db.models import Q
 from django.utils import timezone
 
-from training.charts import MetricPoint, smooth
+from training.charts.figures import smooth
+from training.charts.types import MetricPoint
 from training.models import MetricRow, Run
 from training.states import RUN_ACTIVE, RUN_MOVES, RUN_OVER, RunStatus
 

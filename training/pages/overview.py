@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Avg, Count, F, Q, QuerySet
 
-from training.charts import MetricPoint
+from training.charts.types import MetricPoint
 from training.models import Evaluation, Group, MetricRow, Run, RunTransition, Trajectory
 from training.pages.facts import point_of
 from training.states import EvaluationStatus, GroupStatus, TrajectoryStatus

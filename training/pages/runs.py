@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from studio.common.http import SignedInRequest
-from training.charts import charts_of
+from training.charts.figures import charts_of
 from training.errors import InvalidTransition, TrainingError
 from training.metrics import METRICS
 from training.models import MetricRow, Run
