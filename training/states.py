@@ -34,8 +34,14 @@ RUN_MOVES: dict[RunStatus, frozenset[RunStatus]] = {
             RunStatus.FAILED,
         }
     ),
+    # What is under way in a pause finishes, and that may be the last step.
     RunStatus.PAUSED: frozenset(
-        {RunStatus.RUNNING, RunStatus.STOPPING, RunStatus.FAILED}
+        {
+            RunStatus.RUNNING,
+            RunStatus.STOPPING,
+            RunStatus.SUCCEEDED,
+            RunStatus.FAILED,
+        }
     ),
     RunStatus.STOPPING: frozenset(
         {RunStatus.STOPPED, RunStatus.SUCCEEDED, RunStatus.FAILED}

@@ -235,6 +235,16 @@ def test_a_run_that_solves_its_tasks_ends_early(run, make_group, served, config)
     assert "100%" in run.reason
 
 
+def test_a_run_whose_last_step_ends_in_a_pause_succeeds(run, served, config):
+    Run.objects.update(optimizer_step=config.max_optimizer_steps)
+    run_pause(run_id=run.pk, who="alice")
+
+    run_advance(run_id=run.pk)
+
+    run.refresh_from_db()
+    assert (run.status, run.reason) == ("succeeded", "All 3 optimizer steps are done")
+
+
 def test_a_failed_run_leaves_nothing_in_flight(run, make_group, lease):
     half_done = make_group([1.0], num_rollouts=2)
     waiting = TrajectoryFactory(run=run, group=half_done, index=1)
