@@ -7,7 +7,7 @@ from uuid import UUID
 from training.config import RlConfig
 from training.curation.batches import staleness
 from training.curation.gate import judge_group
-from training.models import Group, Run, Trajectory
+from training.models import Group, Run, RunTransition, Trajectory
 from training.services import messages
 from training.services.commits import after_commit
 from training.services.leases import RunLease, owned_run
@@ -16,7 +16,7 @@ from training.services.trajectories import (
     trajectories_cancel,
     trajectories_roll_again,
 )
-from training.states import DropReason, GroupStatus, TrajectoryStatus
+from training.states import DropReason, GroupStatus, RunStatus, TrajectoryStatus
 
 MAX_BROKEN_GROUPS = 5
 """So many groups given up in a row, and the world itself is broken: the run fails."""
@@ -104,9 +104,17 @@ def groups_advance(lease: RunLease, *, config: RlConfig) -> None:
 
 
 def world_is_broken(run_id: UUID) -> bool:
-    """Return whether the newest groups were all given up for their faults."""
+    """Return whether this attempt's newest groups were all given up for faults."""
     settled = Group.objects.filter(run_id=run_id).exclude(status=GroupStatus.OPEN)
     settled = settled.exclude(drop_reason=DropReason.RUN_OVER)
+    began = (
+        RunTransition.objects.filter(run_id=run_id, new_status=RunStatus.STARTING)
+        .order_by("-at")
+        .first()
+    )
+    if began is not None:
+        # What broke an earlier attempt may be mended since.
+        settled = settled.filter(created_at__gt=began.at)
     newest = settled.order_by("-created_at", "-id").values_list(
         "drop_reason", flat=True
     )

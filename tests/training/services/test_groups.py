@@ -4,7 +4,8 @@ from tests.factories import TrajectoryFactory
 from training.models import Group, Run, Trajectory
 from training.services.groups import groups_advance, world_is_broken
 from training.services.trajectories import MAX_TRIES
-from training.states import TrajectoryStatus
+from training.services.transitions import run_transition
+from training.states import RunStatus, TrajectoryStatus
 
 pytestmark = pytest.mark.django_db
 
@@ -124,4 +125,16 @@ def test_a_world_that_breaks_every_group_is_broken(make_group, run):
     assert world_is_broken(run.pk)
 
     make_group([1.0, 0.0], status="ready")
+    assert not world_is_broken(run.pk)
+
+
+def test_what_broke_an_earlier_attempt_does_not_break_the_next(make_group, run):
+    for _ in range(5):
+        make_group([1.0, 0.0], status="dropped")
+    Group.objects.update(drop_reason="faulted")
+    assert world_is_broken(run.pk)
+
+    Run.objects.update(status="queued")
+    run_transition(run_id=run.pk, to=RunStatus.STARTING)
+
     assert not world_is_broken(run.pk)
