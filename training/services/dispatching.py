@@ -10,6 +10,7 @@ from training.selectors import num_unused_rollouts, tasks_by_name
 from training.services import messages
 from training.services.commits import after_commit
 from training.services.leases import RunLease, owned_run
+from training.states import RunStatus
 
 MAX_GROUPS_AT_ONCE: Final = 64
 """Keeps the transaction short; the next look dispatches the rest."""
@@ -27,6 +28,9 @@ def groups_dispatch(lease: RunLease, *, config: RlConfig) -> int:
         return 0
     tasks = tasks_by_name(config.tasks)
     with owned_run(lease) as run:
+        if run.status != RunStatus.RUNNING:
+            # Failed by its trainer, or stopped or paused by hand, in this very moment.
+            return 0
         count = min(_num_admitted(run, config), MAX_GROUPS_AT_ONCE)
         plan = plan_groups(config=config, first=run.next_seed, count=count)
         rows = _create(run, plan, tasks, config)

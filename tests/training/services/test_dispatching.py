@@ -52,3 +52,10 @@ def test_the_step_limit_is_the_lower_of_run_and_task(lease, config, run):
 
     # The task allows 10, the run 30.
     assert set(run.trajectories.values_list("step_limit", flat=True)) == {10}
+
+
+def test_a_run_that_failed_meanwhile_gets_no_rollouts(lease, config):
+    Run.objects.update(status="failed")
+
+    assert groups_dispatch(lease, config=config) == 0
+    assert not Trajectory.objects.exists()
