@@ -99,10 +99,26 @@ def run_settle_version(*, run_id: UUID) -> None:
                 run = Run.objects.select_for_update().get(pk=run_id)
                 run.policy_version = checkpoint.version
                 run.save(update_fields=["policy_version"])
+            if run.kind == "rl":
+                _remove_unrecorded(run_id)
             return
         Checkpoint.objects.filter(pk=checkpoint.pk).update(
             status=CheckpointStatus.BROKEN
         )
+
+
+def _remove_unrecorded(run_id: UUID) -> None:
+    """Remove versions without a row: their step ended with the attempt before it.
+
+    Its groups went back, and the next batch of that step may hold others; an engine
+    that found the step done would answer for what it never learned from.
+    """
+    known = set(
+        Checkpoint.objects.filter(run_id=run_id).values_list("version", flat=True)
+    )
+    for folder in storage().checkpoints(run_id).glob("[0-9]" * 6):
+        if int(folder.name) not in known:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _newest_first(run_id: UUID) -> Iterator[Checkpoint]:

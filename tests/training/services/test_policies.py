@@ -10,6 +10,7 @@ from training.services.checkpoints import (
     run_settle_version,
     start_folder,
 )
+from training.services.files import storage
 from training.services.policies import policy_resolve
 from training.services.syncing import desired_weights
 
@@ -108,6 +109,19 @@ def test_a_damaged_checkpoint_is_passed_over(alice, media):
     damaged.refresh_from_db()
     assert Run.objects.get().policy_version == 1
     assert damaged.status == "broken"
+
+
+def test_a_step_that_was_never_recorded_is_forgotten_with_its_attempt(alice, media):
+    run = RunFactory(owner=alice)
+    recorded = CheckpointFactory(run=run, version=1, sha256=SHA256)
+    write_checkpoint(media, recorded)
+    unrecorded = storage().checkpoint(run.pk, 2)
+    unrecorded.mkdir()
+
+    run_settle_version(run_id=run.pk)
+
+    assert not unrecorded.exists()
+    assert storage().checkpoint(run.pk, 1).exists()
 
 
 def test_wanted_are_the_newest_versions_of_active_runs_and_evaluated_policies(
