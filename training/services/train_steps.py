@@ -37,15 +37,24 @@ TRAINER: Final = "trainer"
 def engine_prepare(*, run_id: UUID, engines: ResidentEngines = RESIDENT) -> None:
     """Load a run's policy before its first batch is there.
 
-    A failure is not recorded: the first optimizer step will meet it again.
+    A policy that cannot be loaded fails the run: no inference worker would take it
+    either, and the run would wait for one for ever.
     """
     if not run_is_active(run_id):
         return
     run = Run.objects.get(pk=run_id)
-    try:
-        engines.engine_for(run, CONFIGS.validate_python(run.config))
-    except (EngineDied, TrainingError) as error:
-        logger.warning("engine not ready: %s", error)
+    last = ""
+    for _ in range(MAX_TRIES):
+        try:
+            engines.engine_for(run, CONFIGS.validate_python(run.config))
+        except (EngineDied, TrainingError) as error:
+            logger.warning("engine not ready: %s", error)
+            last = str(error)
+        else:
+            return
+    if run_is_active(run_id):
+        reason = f"The training process failed {MAX_TRIES} times to start. {last}"
+        run_fail(run_id=run_id, reason=reason, who=TRAINER)
 
 
 def batch_train(*, batch_id: UUID, engines: ResidentEngines = RESIDENT) -> None:

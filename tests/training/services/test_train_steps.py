@@ -11,7 +11,7 @@ from training.models import Batch, Run
 from training.services.batch_claims import batch_claim
 from training.services.batches import batch_form
 from training.services.files import storage
-from training.services.train_steps import MAX_TRIES, batch_train
+from training.services.train_steps import MAX_TRIES, batch_train, engine_prepare
 
 pytestmark = pytest.mark.django_db
 
@@ -254,3 +254,35 @@ def test_a_supervised_run_that_lost_steps_does_not_measure_them_twice(sft_run):
     assert sft_run.optimizer_step == 5
     steps = sft_run.metrics.values_list("step", flat=True)
     assert list(steps) == [1, 2, 3, 4, 5]
+
+
+class UnloadablePolicy(FakeEngines):
+    """Engines that die ``times`` times before one starts."""
+
+    def __init__(self, times):
+        super().__init__()
+        self.left = times
+
+    def engine_for(self, run, config):
+        if self.left:
+            self.left -= 1
+            raise EngineDied("a tensor is missing")
+        return super().engine_for(run, config)
+
+
+def test_a_policy_that_no_engine_can_load_fails_the_run_that_would_wait(run):
+    Run.objects.update(status="starting")
+
+    engine_prepare(run_id=run.pk, engines=UnloadablePolicy(MAX_TRIES))
+
+    run.refresh_from_db()
+    assert run.status == "failed"
+    assert "a tensor is missing" in run.reason
+
+
+def test_an_engine_that_is_killed_while_it_loads_is_started_again(run):
+    Run.objects.update(status="starting")
+
+    engine_prepare(run_id=run.pk, engines=UnloadablePolicy(MAX_TRIES - 1))
+
+    assert Run.objects.get().status == "starting"
