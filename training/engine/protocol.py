@@ -12,7 +12,8 @@ PROTOCOL_VERSION: Final = 1
 
 
 class _Message(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # A metric may be infinite or no number; as null it could not be read again.
+    model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="constants")
 
 
 class TrainBatch(_Message):
