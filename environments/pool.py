@@ -152,11 +152,14 @@ class SlotPool:
         return slot.environment
 
     async def _give_back(self, slot: Slot) -> None:
-        if not slot.is_sound:
-            await self._clear(slot)
-        async with self._freed:
-            self._free.append(slot)
-            self._freed.notify()
+        try:
+            if not slot.is_sound:
+                await self._clear(slot)
+        finally:
+            # Whatever clearing away meets: a slot that is lost is waited for for ever.
+            async with self._freed:
+                self._free.append(slot)
+                self._freed.notify()
 
     async def _clear(self, slot: Slot) -> None:
         """Throw a slot's environment away, with its host if it will not go alone."""

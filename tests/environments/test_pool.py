@@ -139,6 +139,26 @@ def test_an_error_of_the_caller_gives_the_slot_back(pool: SlotPool):
     assert pool.run(_slot_id(pool)) in {"test-0", "test-1"}
 
 
+def test_a_slot_that_cannot_be_cleared_away_is_not_lost(monkeypatch):
+    async def refuse(slot: object) -> None:
+        raise OSError("no such process")
+
+    async def break_then_play(pool: SlotPool) -> str:
+        monkeypatch.setattr(pool, "_clear", refuse)
+        with pytest.raises(OSError, match="no such process"):
+            async with pool.lease("scripted") as (_, environment):
+                environment.is_broken = True
+        monkeypatch.undo()
+        async with pool.lease("scripted", timeout_s=1) as (slot, _):
+            return slot.slot_id
+
+    pool = SlotPool(worker="test", num_slots=1)
+    try:
+        assert pool.run(break_then_play(pool)) == "test-0"
+    finally:
+        pool.close()
+
+
 def test_closing_the_pool_breaks_off_what_is_played(pool: SlotPool):
     playing = threading.Event()
     ends: list[BaseException] = []
