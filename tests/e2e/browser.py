@@ -94,7 +94,9 @@ def keep_picture(page: Page, name: str) -> None:
     page.set_viewport_size(size)
 
 
-def wait_for_script(page: Page, script: str, *, what: str) -> object:
+def wait_for_script(
+    page: Page, script: str, *, what: str, timeout_s: float = PATIENCE_S
+) -> object:
     """Return the first true value of an expression.
 
     ``page.wait_for_function`` would need the ``eval`` that the pages forbid.
@@ -102,6 +104,7 @@ def wait_for_script(page: Page, script: str, *, what: str) -> object:
     return wait_for(
         lambda: page.evaluate(script),
         what=what,
+        timeout_s=timeout_s,
         # Lets Playwright hear what the page says meanwhile.
         pause=lambda seconds: page.wait_for_timeout(seconds * 1000),
     )

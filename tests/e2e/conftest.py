@@ -9,9 +9,10 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, StorageState, sync_playwright
 
+from tests.e2e import demonstrations
 from tests.e2e.browser import Visitor, launch
 from tests.e2e.runs import SMALL, start_run, wait_until_over
-from tests.e2e.studio import Studio
+from tests.e2e.studio import Studio, wait_for
 
 # Of the package, not of the session: the tests that follow need the cores, and
 # Playwright's event loop would be in the way of theirs.
@@ -85,3 +86,23 @@ def small_run(studio: Studio) -> dict[str, Any]:
     with studio.api() as client:
         run = start_run(client, name="small", preset="quickstart", overrides=SMALL)
         return wait_until_over(client, run["id"])
+
+
+@pytest.fixture(scope="package")
+def small_dataset(studio: Studio) -> dict[str, Any]:
+    """Return a data set of eight rows, one more of which was kept out."""
+    rows, images = demonstrations.upload(num_good=8)
+    with studio.api() as client:
+        made = client.post(
+            "/datasets/",
+            data={"name": "small"},
+            files={"rows": ("rows.jsonl", rows), "images": ("images.zip", images)},
+        )
+        assert made.status_code == 201, made.text
+        path = f"/datasets/{made.json()['id']}/"
+
+        def ready() -> dict[str, Any] | None:
+            found = client.get(path).json()
+            return dict(found) if found["status"] == "ready" else None
+
+        return wait_for(ready, what="the data set is ready")

@@ -168,9 +168,10 @@ class Studio:
         self.process.send_signal(signal.SIGINT)
         exit_code = self.process.wait(timeout=120)
         assert exit_code == 0, self.said()[-3000:]
-        left = {p.pid: p for p in began if p.is_running()}
-        left |= {p.pid: p for p in marked_with(MARK, str(self.home))}
-        return [" ".join(p.cmdline()) for p in left.values()]
+        # Some rename themselves, and with that their environment and its mark are gone.
+        return [
+            *filter(None, map(_line_of, {*began, *marked_with(MARK, str(self.home))}))
+        ]
 
     def destroy(self) -> None:
         """Leave nothing, however it went; keep what it said."""
@@ -180,6 +181,14 @@ class Studio:
         ARTEFACTS.mkdir(parents=True, exist_ok=True)
         shutil.copy(self.output, ARTEFACTS / "studio.log")
         shutil.rmtree(self.home, ignore_errors=True)
+
+
+def _line_of(process: psutil.Process) -> str:
+    """Return the command line of a process, nothing if it is dead or a zombie."""
+    try:
+        return " ".join(process.cmdline()) if process.is_running() else ""
+    except psutil.NoSuchProcess:
+        return ""
 
 
 def _free_port() -> int:

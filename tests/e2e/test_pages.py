@@ -4,7 +4,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.browser import Visitor, keep_picture
+from tests.e2e.browser import Visitor, keep_picture, wait_for_script
 
 pytestmark = pytest.mark.e2e
 
@@ -17,7 +17,7 @@ OVERFLOWING = """() => [...document.querySelectorAll("body *")].filter((element)
   }
   return element.getBoundingClientRect().right > innerWidth + 1;
 }).map((element) => `${element.tagName}.${element.className}`)"""
-WIDTH = "() => document.documentElement.scrollWidth"
+FITS = "() => document.documentElement.scrollWidth <= innerWidth"
 BACKGROUND = "() => getComputedStyle(document.body).backgroundColor"
 
 
@@ -32,7 +32,7 @@ def of_the_navigation(page: Page) -> dict[str, str]:
     }
 
 
-def below_it(api: httpx.Client, run_id: str) -> dict[str, str]:
+def below_it(api: httpx.Client, run_id: str, dataset_id: str) -> dict[str, str]:
     """Return the pages that lie below those of the navigation."""
     query = {"run": run_id, "status": "finished", "ordering": "-reward"}
     trajectory = api.get("/trajectories/", params=query).json()["results"][0]["id"]
@@ -46,20 +46,26 @@ def below_it(api: httpx.Client, run_id: str) -> dict[str, str]:
         "trajectory": f"/trajectories/{trajectory}/",
         "task": "/tasks/miniwob/fill-nth/",
         "dataset-new": "/datasets/new/",
+        "dataset": f"/datasets/{dataset_id}/",
     }
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_page_has_one_heading_and_fits_a_phone(
-    visitor: Visitor, api: httpx.Client, small_run: dict[str, Any], theme: Theme
+    visitor: Visitor,
+    api: httpx.Client,
+    small_run: dict[str, Any],
+    small_dataset: dict[str, Any],
+    theme: Theme,
 ):
+    below = below_it(api, small_run["id"], small_dataset["id"])
     page = visitor.open("/")
     page.emulate_media(color_scheme=theme)
     places = of_the_navigation(page)
     assert {"home", "runs", "trajectories", "tasks", "data sets"} <= set(places)
     wrong = []
 
-    for name, path in (places | below_it(api, small_run["id"])).items():
+    for name, path in (places | below).items():
         page.set_viewport_size(DESK)
         answer = page.goto(visitor.address + path)
         assert answer
@@ -67,7 +73,10 @@ def test_every_page_has_one_heading_and_fits_a_phone(
         expect(page.locator("h1")).to_have_count(1)
         keep_picture(page, f"pages/{theme}-{name}")
         page.set_viewport_size(PHONE)
-        if page.evaluate(WIDTH) > PHONE["width"]:
+        try:
+            # Charts take a moment to follow the window.
+            wait_for_script(page, FITS, what="it fits", timeout_s=10)
+        except AssertionError:
             wrong.append((path, page.evaluate(OVERFLOWING)))
         keep_picture(page, f"pages/{theme}-phone-{name}")
 

@@ -6,9 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e import demonstrations
 from tests.e2e.runs import start_run, wait_until_over
-from tests.e2e.studio import Studio, wait_for
+from tests.e2e.studio import Studio
 
 pytestmark = pytest.mark.e2e
 
@@ -58,22 +57,9 @@ def test_a_trajectory_is_downloaded_whole(api: httpx.Client, small_run: dict[str
 
 
 def test_an_upload_by_a_program_names_its_bad_row_and_trains_an_sft_run(
-    api: httpx.Client,
+    api: httpx.Client, small_dataset: dict[str, Any]
 ):
-    rows, images = demonstrations.upload(num_good=8)
-
-    made = api.post(
-        "/datasets/",
-        data={"name": "by REST"},
-        files={"rows": ("rows.jsonl", rows), "images": ("images.zip", images)},
-    )
-
-    assert made.status_code == 201, made.text
-    path = f"/datasets/{made.json()['id']}/"
-    dataset = wait_for(
-        lambda: found if (found := api.get(path).json())["status"] == "ready" else None,
-        what="the data set is ready",
-    )
+    dataset = small_dataset
     counts = (dataset["num_read"], dataset["num_kept"], dataset["num_rejected"])
     assert counts == (9, 8, 1)
     assert dataset["errors"] == [
@@ -84,7 +70,8 @@ def test_an_upload_by_a_program_names_its_bad_row_and_trains_an_sft_run(
             "reason": "'screens/lost.png' is not in images.zip",
         }
     ]
-    shown = api.get(f"{path}rows/", params={"limit": 1}).json()["rows"]
+    path = f"/datasets/{dataset['id']}/rows/"
+    shown = api.get(path, params={"limit": 1}).json()["rows"]
     assert shown[0]["messages"][-1]["content"] == "<|click|><x5><y34>"
     overrides = {"dataset": dataset["id"], "max_optimizer_steps": 2, "batch_rows": 4}
     run = start_run(api, name="sft by REST", preset="sft", overrides=overrides)

@@ -28,10 +28,9 @@ POINTS_DRAWN = """() => Math.max(0, ...[...document.querySelectorAll("[data-char
 
 def start_from_the_form(visitor: Visitor, tasks: Sequence[str], **values: str) -> Page:
     page = visitor.open("/runs/new/?preset=quickstart")
-    for chosen in page.locator("[name='tasks']:checked").all():
-        chosen.uncheck()
-    for task in tasks:
-        page.locator(f"[name='tasks'][value='miniwob/{task}']").check()
+    for box in page.locator("[name='tasks']").all():
+        name = str(box.get_attribute("value")).removeprefix("miniwob/")
+        box.set_checked(name in tasks)
     for path, value in values.items():
         page.locator(f"[name='{path}']").fill(value)
     page.get_by_role("button", name="Start the run").click()
