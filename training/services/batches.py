@@ -74,11 +74,14 @@ def batches_send_again(lease: RunLease) -> None:
     if not Batch.objects.filter(overdue).exists():
         return
     with owned_run(lease):
-        for batch in Batch.objects.filter(overdue):
-            batch.status = BatchStatus.READY
-            batch.lease_expires_at = now + timedelta(seconds=SEND_AGAIN_S)
-            batch.save(update_fields=["status", "lease_expires_at"])
-            after_commit(messages.send_train_step, batch.pk)
+        for pk in Batch.objects.filter(overdue).values_list("pk", flat=True):
+            # Compared again as it is set: its trainer may be settling at this moment.
+            freed = Batch.objects.filter(overdue, pk=pk).update(
+                status=BatchStatus.READY,
+                lease_expires_at=now + timedelta(seconds=SEND_AGAIN_S),
+            )
+            if freed:
+                after_commit(messages.send_train_step, pk)
 
 
 def batches_return(run: Run) -> bool:
