@@ -27,6 +27,8 @@ DIRECTORY_BYTES_PER_MEMBER = 512
 """Generous for a name and its extra fields; 46 and the name is the usual."""
 CLUTTER = ("__MACOSX/",)
 ENCRYPTED = 0x1
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""zipfile unpacks the others without a bound, whatever size was asked for."""
 
 
 class ImageArchive:
@@ -160,6 +162,11 @@ class ImageArchive:
             raise PictureInvalid("a symbolic link; links are not followed")
         if member.flag_bits & ENCRYPTED:
             raise PictureInvalid("encrypted; expected a zip without a password")
+        if member.compress_type not in METHODS:
+            raise PictureInvalid(
+                f"packed by method {member.compress_type}; expected a file that is "
+                "stored or deflated, as zips usually are"
+            )
         if size > MIB and size > packed * self._limits.max_ratio:
             raise PictureInvalid(
                 f"unpacks from {packed:,} to {size:,} bytes, more than "

@@ -205,3 +205,13 @@ def test_what_macos_adds_is_not_looked_at(zip_path):
 
     assert archive.find("a.png") == "x/a.png"
     assert archive.mistakes == []
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_file_packed_by_a_method_that_unpacks_without_bound_is_refused(
+    zip_path, method
+):
+    with zipfile.ZipFile(zip_path, "w") as out:
+        out.writestr("a.png", b"1", compress_type=method)
+
+    assert f"packed by method {method}" in refusal(opened(zip_path), "a.png")
