@@ -67,6 +67,8 @@ class _Latest:
 
     seq: int
     screen_size: tuple[int, int] | None
+    work: tuple[int | None, str, str]
+    """Whose it shows: owner, run, evaluation."""
 
 
 class FrameStore:
@@ -97,6 +99,9 @@ class FrameStore:
         try:
             latest = self._latest_of(state.slot)
             frame = self._encode(state, screen)
+            is_foreign = latest.work != _work_of(state)
+            if is_foreign:
+                latest.screen_size = None
             if frame is not None:
                 latest.seq += 1
             if screen is not None:
@@ -107,7 +112,11 @@ class FrameStore:
                 at=time.time(),
                 screen_size=latest.screen_size,
             )
+            if is_foreign:
+                # Before the slot is theirs: they must not get somebody else's screen.
+                self._redis.delete(_frame_key(state.slot))
             self._write(written, frame)
+            latest.work = _work_of(state)
         except RedisError as error:
             logger.debug("slot board out of reach", extra={"error": str(error)})
             return None
@@ -181,7 +190,9 @@ class FrameStore:
             # not take a new frame for one that it has.
             text = self._redis.get(_slot_key(slot))
             before = _state_from_json(text) if text else SlotState(slot=slot)
-            self._latest[slot] = _Latest(before.seq, before.screen_size)
+            self._latest[slot] = _Latest(
+                before.seq, before.screen_size, _work_of(before)
+            )
         return self._latest[slot]
 
     def _write(self, state: SlotState, frame: bytes | None) -> None:
@@ -195,6 +206,10 @@ class FrameStore:
             if frame is not None:
                 pipe.set(_frame_key(state.slot), frame, ex=FRAME_TTL_S)
             pipe.execute()
+
+
+def _work_of(state: SlotState) -> tuple[int | None, str, str]:
+    return state.owner_id, state.run_id, state.evaluation_id
 
 
 def _slot_key(slot: str) -> str:

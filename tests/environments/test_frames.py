@@ -129,3 +129,18 @@ def test_a_board_out_of_reach_disturbs_no_rollout_but_a_reader_hears_of_it(tmp_p
     store.remove("w-0")
     with pytest.raises(RedisError):
         store.slots()
+
+
+def test_a_slot_that_goes_to_another_user_keeps_nothing_of_the_screen_before(
+    store: FrameStore,
+):
+    store.watch("r1")
+    store.publish(SlotState(slot="w-0", run_id="r1", owner_id=1, state="acting"), RED)
+    store.publish(SlotState(slot="w-0", run_id="r1", owner_id=1, state="idle"))
+    assert store.frame("w-0") is not None
+
+    taken = store.publish(SlotState(slot="w-0", run_id="r2", owner_id=2, state="reset"))
+
+    assert store.frame("w-0") is None
+    assert taken is not None
+    assert taken.screen_size is None
