@@ -16,7 +16,8 @@ from training.errors import UploadTooLarge
 FOLDER: Final = "upload"
 ROWS: Final = "rows"
 IMAGES: Final = "images"
-MAX_NAME_CHARS: Final = 100
+MAX_NAME_BYTES: Final = 200
+"""Below the 255 of file systems; a letter may take four."""
 
 
 def upload_check(num_bytes: int) -> None:
@@ -79,4 +80,6 @@ def _safe_name(name: str, default: str) -> str:
         safe = get_valid_filename(Path(name.replace("\\", "/")).name)
     except SuspiciousFileOperation:
         return default
-    return safe.lstrip(".")[-MAX_NAME_CHARS:] or default
+    end = safe.lstrip(".").encode(errors="replace")[-MAX_NAME_BYTES:]
+    # The cut may fall within a letter.
+    return end.decode(errors="ignore") or default

@@ -144,3 +144,12 @@ def test_a_list_has_no_mistakes_in_it(api, alice):
     (row,) = api.get(DATASETS, {"status": "ready"}).data["results"]
 
     assert "errors" not in row
+
+
+def test_a_long_name_in_letters_of_several_bytes_fits_the_file_system(upload, media):
+    response = upload([], rows=rows_file([one_turn()], name="行" * 120 + ".jsonl"))
+
+    assert response.status_code == 201
+    (kept,) = (media / Dataset.objects.get().path / "upload/rows").iterdir()
+    # 200 bytes: 6 of the suffix, 64 letters of 3; the two bytes left are no letter.
+    assert kept.name == "行" * 64 + ".jsonl"
