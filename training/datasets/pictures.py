@@ -3,6 +3,7 @@
 import base64
 import binascii
 import io
+import struct
 import warnings
 
 from PIL import Image, UnidentifiedImageError
@@ -11,6 +12,8 @@ from training.datasets.types import Limits, PictureInvalid, shown
 
 FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF")
 """Others that Pillow reads are rarely meant, and some call other programs."""
+DAMAGED = (OSError, SyntaxError, ValueError, EOFError, IndexError, struct.error)
+"""What Pillow's readers trip over in damaged files; not all of it is wrapped."""
 LFS_POINTER = b"version https://git-lfs"
 
 
@@ -49,7 +52,7 @@ def decode_picture(data: bytes, *, limits: Limits) -> Image.Image:
         raise PictureInvalid(
             f"more pixels than the {limits.max_image_pixels:,} of one image"
         ) from error
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
+    except DAMAGED as error:
         raise PictureInvalid(f"the image is damaged: {error}") from error
 
 

@@ -108,3 +108,13 @@ def test_a_data_uri_holds_the_bytes_themselves():
 def test_other_data_uris_are_refused(uri):
     with pytest.raises(PictureInvalid):
         decode_data_uri(uri)
+
+
+def test_a_chunk_that_is_too_short_is_damage_of_that_picture_alone():
+    # Chunks behind the pixels are read when Pillow loads them, out of its own care.
+    chunk = b"iCCP"
+    crc = struct.pack(">I", zlib.crc32(chunk))
+    data = picture()
+    broken = data[:-12] + struct.pack(">I", 0) + chunk + crc + data[-12:]
+
+    assert "the image is damaged" in refusal(broken)
