@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 class Section(BaseModel):
     """Base of all sections: unknown keys are errors, values do not change."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # JSON, as which it is kept and answered, has no infinity.
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class OptimizerConfig(Section):
@@ -91,7 +92,7 @@ class CommonConfig(Section):
     """What the run starts from: the name of a registered policy, or
     ``<run id>@<version>`` of an earlier run."""
     seed: int = Field(0, ge=0, le=2**31 - 1)
-    max_optimizer_steps: int = Field(100, ge=1)
+    max_optimizer_steps: int = Field(100, ge=1, le=2**31 - 1)
     optimizer: OptimizerConfig = OptimizerConfig()
     checkpoint_every: int = Field(1, ge=1)
     """Optimizer steps between two checkpoints (in ``rl``: published versions)."""
@@ -116,7 +117,7 @@ class RlConfig(CommonConfig):
     grpo: GrpoConfig = GrpoConfig()
     rollout: RolloutConfig = RolloutConfig()
     asynchrony: AsyncConfig = AsyncConfig()
-    first_seed: int = Field(1_000_000, ge=0)
+    first_seed: int = Field(1_000_000, ge=0, le=2**31 - 1)
     """Group k takes seed ``first_seed + k``; evaluations use seeds elsewhere."""
     stop_at_success: float = Field(0.0, ge=0, le=1)
     """End, successfully, once this share of the last ``success_window`` finished

@@ -51,3 +51,10 @@ def test_a_strangers_evaluation_does_not_exist(api, mallory):
 
     assert api.get(f"{EVALUATIONS}{evaluation.pk}/").status_code == 404
     assert api.post(f"{EVALUATIONS}{evaluation.pk}/cancel/").status_code == 404
+
+
+def test_a_seed_that_the_database_cannot_hold_is_a_mistake(api, task):
+    response = api.post(EVALUATIONS, ASKED | {"first_seed": 10**30})
+
+    assert response.status_code == 400
+    assert set(response.data["errors"]) == {"first_seed"}

@@ -265,3 +265,32 @@ def test_groups_say_what_became_of_them(api, alice):
         ("trained", "", 3),
     ]
     assert rows[0]["task"] == "miniwob/click-test"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "[" * 100_000,
+        '{"name": "a", "preset": "\\ud800"}',
+        '{"name": "a", "preset": "quickstart", "overrides": {"tasks": ["\\ud800/x"]}}',
+    ],
+    ids=["nested too deeply", "half a letter", "half a letter within"],
+)
+def test_json_that_cannot_be_kept_is_a_mistake_of_who_sent_it(api, body):
+    response = api.post(RUNS, body, content_type="application/json")
+
+    assert response.status_code == 400
+    assert response.data["code"] == "parse_error"
+
+
+@pytest.mark.parametrize("number", ["inf", "nan"])
+def test_numbers_that_json_does_not_have_are_mistakes(api, task, number):
+    body = {"name": "a", "preset": "quickstart"}
+    overrides = {"grpo": {"kl_coefficient": number}, "first_seed": 10**30}
+
+    response = api.post(RUNS, body | {"overrides": overrides})
+
+    assert response.status_code == 400
+    assert {"overrides.grpo.kl_coefficient", "overrides.first_seed"} <= set(
+        response.data["errors"]
+    )

@@ -48,7 +48,9 @@ class EvaluationCreateSerializer(serializers.Serializer[Any]):
     tasks = serializers.ListField(child=serializers.CharField(), allow_empty=False)
     num_episodes = serializers.IntegerField(min_value=1, max_value=100_000)
     first_seed = serializers.IntegerField(
-        min_value=FIRST_HELD_OUT_SEED, default=FIRST_HELD_OUT_SEED
+        min_value=FIRST_HELD_OUT_SEED,
+        max_value=2**31 - 1,
+        default=FIRST_HELD_OUT_SEED,
     )
     temperature = serializers.FloatField(
         min_value=0, max_value=5, default=0.0, help_text="0 is greedy."
