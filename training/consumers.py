@@ -43,7 +43,7 @@ class RunConsumer(AsyncJsonWebsocketConsumer):
             return
         self.group = run_group(run_id)
         await self.channel_layer.group_add(self.group, self.channel_name)
-        self.watch = asyncio.create_task(_keep_watching(run_id))
+        self.watch = asyncio.create_task(self._keep_watching(run_id))
 
     async def disconnect(self, code: int) -> None:
         """Leave the run's group."""
@@ -63,11 +63,12 @@ class RunConsumer(AsyncJsonWebsocketConsumer):
         """Pass on a ``training.events.RunEvent``."""
         await self.send_json(message["event"])
 
-
-async def _keep_watching(run_id: UUID) -> None:
-    """Say every two seconds that somebody looks at the run's screens."""
-    while True:
-        # A Redis that restarts is asked again; the page shows how old frames are.
-        with contextlib.suppress(RedisError, OSError):
-            await asyncio.to_thread(frame_store().watch, str(run_id))
-        await asyncio.sleep(WATCH_EVERY_S)
+    async def _keep_watching(self, run_id: UUID) -> None:
+        """Say every two seconds that somebody looks at the run, and wants to hear."""
+        while True:
+            # A Redis that restarts is asked again; the page shows how old frames are.
+            with contextlib.suppress(RedisError, OSError):
+                await asyncio.to_thread(frame_store().watch, str(run_id))
+                # Membership ends after a day, or with the memory of a Redis.
+                await self.channel_layer.group_add(self.group, self.channel_name)
+            await asyncio.sleep(WATCH_EVERY_S)

@@ -133,8 +133,11 @@ export class Wall {
     this.endedAt = performance.now();
     // Watching must not slow the rollouts down: a busy server is asked less often.
     this.gapMs = Math.max(SHORTEST_GAP_MS, 2 * (this.endedAt - startedAt));
-    if (boards) this.show(boards);
-    else freshness.lost();
+    if (boards) {
+      this.show(boards);
+      if (this.hasFailed) freshness.heard();
+    } else freshness.lost();
+    this.hasFailed = !boards;
     if (this.isAskedAgain) {
       this.isAskedAgain = false;
       this.readSoon();

@@ -11,6 +11,7 @@ let gapMs = SHORTEST_MS;
 let lastAt = 0;
 let timer = null;
 let isUnderWay = false;
+let hasFailed = false;
 
 function swap(region) {
   const old = document.getElementById(region.id);
@@ -31,9 +32,12 @@ async function refresh() {
     if (!response.ok) throw new Error(response.statusText);
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     for (const region of [...page.body.children]) swap(region);
-    if (!("socket" in source.dataset)) freshness.heard();
+    // A page with a socket hears by that; but what this one called lost, it also calls found.
+    if (hasFailed || !("socket" in source.dataset)) freshness.heard();
+    hasFailed = false;
     document.dispatchEvent(new CustomEvent("oche:pulse"));
   } catch {
+    hasFailed = true;
     freshness.lost();
   } finally {
     isUnderWay = false;

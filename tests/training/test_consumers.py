@@ -1,8 +1,10 @@
+import asyncio
 import json
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
 from channels.db import database_sync_to_async
+from channels.layers import get_channel_layer
 from channels.routing import URLRouter
 from django.contrib.auth.models import AnonymousUser
 
@@ -107,4 +109,20 @@ async def test_what_the_browser_says_is_ignored(alice):
     await socket.say("not json")
 
     assert await socket.receive_nothing()
+    await socket.disconnect()
+
+
+async def test_a_line_that_the_channel_layer_forgot_hears_again(alice, monkeypatch):
+    monkeypatch.setattr(consumers, "WATCH_EVERY_S", 0.01)
+    run = await database_sync_to_async(RunFactory)(
+        owner=alice, status=RunStatus.STARTING
+    )
+    socket = watch(run, alice)
+    await socket.connect()
+
+    await get_channel_layer().flush()
+    await asyncio.sleep(0.1)
+    await database_sync_to_async(run_transition)(run_id=run.pk, to=RunStatus.RUNNING)
+
+    assert (await socket.receive_json())["new_status"] == "running"
     await socket.disconnect()
