@@ -120,7 +120,7 @@ async def test_a_line_that_the_channel_layer_forgot_hears_again(alice, monkeypat
     socket = watch(run, alice)
     await socket.connect()
 
-    await get_channel_layer().flush()
+    get_channel_layer().groups.clear()
     await asyncio.sleep(0.1)
     await database_sync_to_async(run_transition)(run_id=run.pk, to=RunStatus.RUNNING)
 
