@@ -56,4 +56,7 @@ class StaticFilesMiddleware(WhiteNoiseMiddleware):
         del response.headers["Content-Type"]
         for key, value in answer.headers:
             response.headers[key] = value
+        if answer.file is not None:
+            # The header is of the file as it was when the studio started.
+            response.headers["Content-Length"] = str(len(body))
         return response

@@ -1,4 +1,9 @@
+from pathlib import Path
+
 import pytest
+from whitenoise.responders import StaticFile
+
+from studio.middleware import StaticFilesMiddleware
 
 pytestmark = pytest.mark.django_db
 
@@ -28,3 +33,17 @@ def test_a_static_file_that_has_not_changed_is_not_sent_again(client):
     )
 
     assert (again.status_code, again.content) == (304, b"")
+
+
+def test_a_static_file_that_has_changed_since_the_start_is_sent_whole(
+    tmp_path: Path, rf
+):
+    file = tmp_path / "run.js"
+    file.write_text("short")
+    known = StaticFile(str(file), [("Content-Type", "text/javascript")])
+    file.write_text("a little longer")
+
+    response = StaticFilesMiddleware.serve(known, rf.get("/static/run.js"))
+
+    assert response.content == b"a little longer"
+    assert response.headers["Content-Length"] == "15"
