@@ -95,12 +95,12 @@ class Chart {
     const line = this.traces.find((trace) => trace.isHeadline);
     const [first, last] = [line.values[0], line.values.at(-1)].map((one) => formatValue(one, this.format));
     this.element.setAttribute("aria-label", `${this.title} goes from ${first} to ${last} over optimizer steps ${line.steps[0]} to ${line.steps.at(-1)}`);
-    this.card.querySelector(".plot-wait")?.remove();
   }
 
   draw(Plotly) {
     if (!this.isDirty || !this.isInSight || this.isEmpty || document.hidden) return;
     this.isDirty = false;
+    this.card.querySelector(".plot-wait")?.remove();
     const style = getComputedStyle(document.documentElement);
     const data = this.traces.map((trace) => ({
       ...resolveRoles(trace.look, style),
@@ -111,6 +111,11 @@ class Chart {
     }));
     const layout = resolveRoles(this.layout, style);
     layout.xaxis.type = this.axis === "step" ? "linear" : "date";
+    if (this.axis === "step") {
+      layout.xaxis.rangemode = "nonnegative";
+      // There is no half an optimizer step.
+      if (Math.max(...this.traces.map((trace) => trace.steps.at(-1) ?? 0)) < 6) layout.xaxis.dtick = 1;
+    }
     layout.xaxis.title.text = this.axis === "step" ? this.layout.xaxis.title.text : "";
     if (this.axis === "time") layout.xaxis.unifiedhovertitle.text = "%{x|%H:%M:%S}";
     layout.uirevision = this.axis;
