@@ -24,6 +24,8 @@ FRAMES_OF_ONE_SCREEN = """() => {
 }"""
 POINTS_DRAWN = """() => Math.max(0, ...[...document.querySelectorAll("[data-chart]")].map(
   (chart) => chart.querySelectorAll(".scatterlayer .point").length))"""
+WAITING_BEHIND_A_CHART = """() =>
+  document.querySelectorAll("[data-chart]:has(.plot-container) .plot-wait").length"""
 
 
 def start_from_the_form(visitor: Visitor, tasks: Sequence[str], **values: str) -> Page:
@@ -75,6 +77,7 @@ def test_a_run_started_from_the_page_moves_before_the_eyes_and_stops_when_told(
 
     overview.locator("[data-chart]").first.scroll_into_view_if_needed()
     wait_for_script(overview, f"() => ({POINTS_DRAWN})() >= 1", what="a first point")
+    assert overview.evaluate(WAITING_BEHIND_A_CHART) == 0
     expect(status).to_have_text(re.compile("running", re.I))
     keep_picture(overview, "run-overview")
 
