@@ -107,6 +107,7 @@ class Chart {
       x: this.axis === "step" ? trace.steps.slice() : trace.times.slice(),
       y: trace.values.slice(),
       visible: !trace.isHidden,
+      cliponaxis: false,
       mode: trace.steps.length < 30 && trace.isMarked ? "lines+markers" : "lines",
     }));
     const layout = resolveRoles(this.layout, style);
