@@ -106,6 +106,10 @@ def die_with_parent() -> None:
         sys.exit(1)
 
 
+def _heard_already(number: int, frame: object) -> None:
+    """Do nothing: the server has ended in good order by now."""
+
+
 async def serve(options: argparse.Namespace, secret: str) -> None:
     """Run the worker until it is told to end."""
     engine = TransformersEngine(max_batch=options.max_batch)
@@ -123,6 +127,10 @@ async def serve(options: argparse.Namespace, secret: str) -> None:
         timeout_keep_alive=60,
         timeout_graceful_shutdown=DRAIN_S,
     )
+    # Once it has shut down, uvicorn raises the signal again for whoever handled it
+    # before; by default that kills the process before it has left the registry.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _heard_already)
     async with Redis.from_url(options.redis_url) as redis:
         heartbeat = Heartbeat(redis=redis, app=app, url=url)
         app.on_models_changed = heartbeat.hurry

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -92,7 +91,7 @@ def test_a_worker_serves_from_registration_to_its_orderly_end(
         long = ask(redis_url, 1, temperature=0.0, max_tokens=400, deadline_s=240)
         (answer,) = asyncio.run(terminate_while(process, redis, long))
         assert len(answer.response_token_ids) == 400
-        assert process.wait(timeout=60) in (0, -signal.SIGTERM)
+        assert process.wait(timeout=60) == 0
         assert registry.live_workers_sync(redis) == []
 
 
@@ -121,7 +120,8 @@ def test_a_worker_that_is_killed_and_comes_back_only_delays(
 ):
     async def scenario(first):
         asking = asyncio.create_task(
-            ask(redis_url, 4, temperature=1.0, max_tokens=300, deadline_s=240)
+            # Greedy, since a sampled answer may end before the worker is killed.
+            ask(redis_url, 4, temperature=0.0, max_tokens=400, deadline_s=240)
         )
         await asyncio.sleep(0.15)
         first.kill()
