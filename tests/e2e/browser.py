@@ -15,9 +15,10 @@ from playwright.sync_api import (
 )
 
 from environments.browser.chromium import find_chromium
-from tests.e2e.studio import ARTEFACTS, PATIENCE_S, wait_for
+from tests.e2e.studio import ARTEFACTS, MOMENT_S, PATIENCE_S, wait_for
 
-expect.set_options(timeout=PATIENCE_S * 1000)
+expect.set_options(timeout=MOMENT_S * 1000)
+PATIENCE_MS = PATIENCE_S * 1000
 
 TALL = """() => {
   scrollTo(0, 0);
@@ -55,7 +56,7 @@ class Visitor:
     def open(self, path: str) -> Page:
         """Open a page of the studio in a tab of its own."""
         page = self.context.new_page()
-        page.set_default_timeout(PATIENCE_S * 1000)
+        page.set_default_timeout(MOMENT_S * 1000)
         page.on("console", self._hear)
         page.on("pageerror", lambda error: self._complain(page, f"error: {error}"))
         page.on("response", self._look_at)

@@ -21,6 +21,8 @@ from studio.supervisor.fleet import MARK
 
 REPOSITORY = Path(__file__).parents[2]
 ARTEFACTS = REPOSITORY / "artefacts" / "e2e"
+MOMENT_S = 120
+"""For anything that a page does by itself, on a machine that builds something else."""
 PATIENCE_S = 600
 """For anything that ends by itself; a machine that builds something else is slow."""
 

@@ -5,7 +5,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e import demonstrations
-from tests.e2e.browser import Visitor, keep_picture
+from tests.e2e.browser import PATIENCE_MS, Visitor, keep_picture
 from tests.e2e.runs import everything, wait_until_over
 
 pytestmark = pytest.mark.e2e
@@ -57,7 +57,7 @@ def test_an_upload_from_the_page_becomes_a_data_set_that_a_run_learns_from(
     page.wait_for_url(re.compile(r"/runs/[0-9a-f-]{36}/$"))
     run_id = page.url.split("/")[-2]
     status = page.locator("#r-title .badge")
-    expect(status).to_have_text(re.compile("succeeded", re.I))
+    expect(status).to_have_text(re.compile("succeeded", re.I), timeout=PATIENCE_MS)
     page.wait_for_timeout(500)  # For the picture only: the last point is drawn.
     keep_picture(page, "run-sft")
     run = wait_until_over(api, run_id)
@@ -85,7 +85,7 @@ def test_an_upload_that_is_no_data_set_is_refused_with_its_reason(
 
     page.wait_for_url(re.compile(r"/datasets/[0-9a-f-]{36}/$"))
     badge = page.locator("#r-dataset-head .badge")
-    expect(badge).to_have_text(re.compile("rejected", re.I))
+    expect(badge).to_have_text(re.compile("rejected", re.I), timeout=PATIENCE_MS)
     expect(page.locator("section[aria-labelledby='h-err'] tbody tr")).to_have_count(1)
     expect(page.get_by_role("link", name="Train on it")).to_have_count(0)
     keep_picture(page, "dataset-rejected")

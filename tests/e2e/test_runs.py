@@ -5,7 +5,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.browser import Visitor, keep_picture, wait_for_script
+from tests.e2e.browser import PATIENCE_MS, Visitor, keep_picture, wait_for_script
 from tests.e2e.runs import TASKS, wait_until_over
 
 pytestmark = pytest.mark.e2e
@@ -85,7 +85,7 @@ def test_a_run_started_from_the_page_moves_before_the_eyes_and_stops_when_told(
     expect(status).to_have_text(re.compile("stopping|stopped", re.I))
     # The click has led here anew; from now on the page follows by itself.
     overview.evaluate("window.isStillTheSamePage = true")
-    expect(status).to_have_text(re.compile("stopped", re.I))
+    expect(status).to_have_text(re.compile("stopped", re.I), timeout=PATIENCE_MS)
     expect(overview.get_by_role("button", name="Resume")).to_be_visible()
     assert overview.evaluate("window.isStillTheSamePage")
     assert wait_until_over(api, run_id)["status"] == "stopped"

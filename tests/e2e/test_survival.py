@@ -10,7 +10,7 @@ from tests.e2e.studio import Studio, wait_for
 
 pytestmark = pytest.mark.e2e
 
-NUM_STEPS = 5
+NUM_STEPS = 10
 GROUP_SIZE = SMALL["grpo"]["group_size"]
 CONFIG = SMALL | {"max_optimizer_steps": NUM_STEPS}
 VERDICTS_OF_ZERO = {
