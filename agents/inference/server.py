@@ -22,6 +22,7 @@ import torch
 import uvicorn
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
+from transformers.utils.logging import disable_progress_bar
 
 from agents.inference import registry
 from agents.inference.app import InferenceApp
@@ -170,6 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s"
     )
+    disable_progress_bar()  # A log is read by lines.
     die_with_parent()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     torch.set_num_threads(options.threads)

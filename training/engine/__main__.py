@@ -7,6 +7,7 @@ import sys
 from typing import IO
 
 from pydantic import BaseModel, TypeAdapter
+from transformers.utils.logging import disable_progress_bar
 
 from training.config import RlConfig, RunConfig, SftConfig
 from training.engine.protocol import REQUESTS, EngineSettings, Failed
@@ -20,6 +21,7 @@ def main() -> None:
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
     )
+    disable_progress_bar()  # A log is read by lines.
     replies = _claim_stdout()
     arguments = json.loads(sys.stdin.readline())
     adapter: TypeAdapter[SftConfig | RlConfig] = TypeAdapter(RunConfig)
