@@ -8,6 +8,8 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from agents.policies import builtin
+from environments.models import Task
 from training.errors import EvaluationInvalid, PolicyNotFound
 from training.models import Checkpoint, Evaluation, Run, Trajectory
 from training.rollouts.types import EndReason
@@ -15,7 +17,7 @@ from training.selectors import tasks_by_name
 from training.services import messages
 from training.services.commits import after_commit
 from training.services.measuring import metrics_record
-from training.services.policies import policy_resolve
+from training.services.policies import is_served, policy_resolve
 from training.services.syncing import workers_alive
 from training.services.trajectories import (
     MAX_TRIES,
@@ -62,8 +64,8 @@ def evaluation_create(
     Raises:
         PolicyNotFound: If there is no such policy.
         TaskNotFound: If a task is not in the catalogue.
-        EvaluationInvalid: If there is no task or no episode, or seeds that training
-            may have used.
+        EvaluationInvalid: If there is no task or no episode, if training may have used
+            the seeds, or if the oracle has no expert for a task.
     """
     if not tasks or num_episodes < 1:
         raise EvaluationInvalid("an evaluation needs a task and an episode")
@@ -71,8 +73,15 @@ def evaluation_create(
         raise EvaluationInvalid(
             f"seeds below {FIRST_HELD_OUT_SEED} are for training, got {first_seed}"
         )
-    policy_resolve(reference=policy, owner=owner)
-    tasks_by_name(tasks)
+    if is_served(policy):
+        policy_resolve(reference=policy, owner=owner)
+    rows = tasks_by_name(tasks).values()
+    strange = [t for t in rows if policy == builtin.ORACLE and not _has_expert(t)]
+    if strange:
+        raise EvaluationInvalid(
+            f"no expert is written for {', '.join(map(str, strange))}: the policy "
+            f"{policy!r} cannot play it"
+        )
     with transaction.atomic():
         evaluation = Evaluation.objects.create(
             owner=owner,
@@ -109,7 +118,7 @@ def evaluation_advance(*, evaluation_id: UUID) -> None:
     if evaluation.status not in OPEN:
         return
     try:
-        served = policy_resolve(reference=evaluation.policy, owner=evaluation.owner)
+        is_ready = _is_policy_ready(evaluation)
     except PolicyNotFound:
         evaluation_cancel(evaluation_id=evaluation_id)
         return
@@ -118,7 +127,7 @@ def evaluation_advance(*, evaluation_id: UUID) -> None:
         Evaluation.objects.filter(
             pk=evaluation_id, status=EvaluationStatus.QUEUED
         ).update(status=EvaluationStatus.RUNNING)
-    if not any(served.model in worker.models for worker in workers_alive()):
+    if not is_ready:
         messages.send_sync()
         return
     with transaction.atomic():
@@ -126,6 +135,22 @@ def evaluation_advance(*, evaluation_id: UUID) -> None:
         evaluation = Evaluation.objects.select_for_update().get(pk=evaluation_id)
         if evaluation.status == EvaluationStatus.RUNNING:
             _advance(evaluation)
+
+
+def _has_expert(task: Task) -> bool:
+    return builtin.has_expert(task.backend, task.name)
+
+
+def _is_policy_ready(evaluation: Evaluation) -> bool:
+    """Return whether somebody can play.
+
+    Raises:
+        PolicyNotFound: If the policy is gone.
+    """
+    if not is_served(evaluation.policy):
+        return True
+    served = policy_resolve(reference=evaluation.policy, owner=evaluation.owner)
+    return any(served.model in worker.models for worker in workers_alive())
 
 
 def _advance(evaluation: Evaluation) -> None:

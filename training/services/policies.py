@@ -1,7 +1,8 @@
 """What a policy reference means: a folder of weights, and the name it is served by.
 
 References are ``oche-tiny`` (a policy that ships with the studio, or one below
-``policies/`` of the media root), ``<run id>@<version>`` and ``<run id>`` (its newest).
+``policies/`` of the media root), ``<run id>@<version>`` and ``<run id>`` (its newest);
+evaluations also know ``oracle`` and ``random``, which need no weights.
 """
 
 import hashlib
@@ -15,6 +16,7 @@ from uuid import UUID
 from django.conf import settings
 
 from agents.inference.types import Weights
+from agents.policies import builtin
 from training.errors import PolicyNotFound
 from training.models import Checkpoint
 from training.selectors import checkpoints_visible_to
@@ -35,6 +37,11 @@ class ServedWeights:
 
     model: str
     weights: Weights
+
+
+def is_served(reference: str) -> bool:
+    """Return whether a policy is weights on inference workers, not a script of ours."""
+    return reference not in builtin.NAMES
 
 
 def policy_resolve(*, reference: str, owner: "AnyUser") -> ServedWeights:

@@ -10,8 +10,11 @@ from typing import Final
 from uuid import UUID
 
 from agents.errors import InferenceFailed
+from agents.policies.base import Policy
+from agents.policies.builtin import builtin_policy
 from agents.policies.served import ServedPolicy
 from environments.errors import EnvironmentFault, EnvironmentsError
+from environments.guard import GuardedEnvironment
 from environments.types import TaskSpec
 from studio.common.logs import bound
 from training.config import RlConfig, RolloutConfig
@@ -24,7 +27,7 @@ from training.rollouts.types import Trajectory as Episode
 from training.services.advancing import CONFIGS
 from training.services.files import storage
 from training.services.live import SlotReporter
-from training.services.policies import policy_resolve, served_name
+from training.services.policies import is_served, policy_resolve, served_name
 from training.services.slots import RolloutWorker, is_ending, rollout_worker
 from training.services.trajectories import (
     Outcome,
@@ -46,6 +49,7 @@ class Brief:
     trajectory: Trajectory
     spec: TaskSpec
     model: str
+    """The name it is served by, or that of a built-in policy."""
     temperature: float
     rollout: RolloutConfig
 
@@ -100,9 +104,7 @@ def brief_of(row: Trajectory) -> Brief:
         return Brief(
             trajectory=row,
             spec=spec,
-            model=policy_resolve(
-                reference=row.evaluation.policy, owner=row.evaluation.owner
-            ).model,
+            model=_model_of(row.evaluation),
             temperature=row.evaluation.temperature,
             rollout=_rollout_of(row.evaluation),
         )
@@ -129,6 +131,31 @@ def fault_code_of(error: Exception) -> FaultCode:
     return FaultCode.ENV_START
 
 
+def _model_of(evaluation: Evaluation) -> str:
+    if not is_served(evaluation.policy):
+        return evaluation.policy
+    return policy_resolve(reference=evaluation.policy, owner=evaluation.owner).model
+
+
+def _policy_of(
+    worker: RolloutWorker, brief: Brief, environment: GuardedEnvironment
+) -> Policy:
+    if not is_served(brief.model):
+        return builtin_policy(
+            brief.model,
+            task=brief.spec,
+            environment=environment,
+            seed=brief.trajectory.seed,
+        )
+    return ServedPolicy(
+        worker.client(),
+        model=brief.model,
+        temperature=brief.temperature,
+        top_p=brief.rollout.top_p,
+        max_tokens=brief.rollout.max_response_tokens,
+    )
+
+
 def _rollout_of(evaluation: Evaluation) -> RolloutConfig:
     """Evaluate a run's policy under the limits that it learned with."""
     config = CONFIGS.validate_python(evaluation.run.config) if evaluation.run else None
@@ -149,17 +176,10 @@ async def _play(worker: RolloutWorker, brief: Brief, seat: _Seat) -> Episode:
             reporter = SlotReporter(
                 slot=slot.slot_id, worker=worker.name, trajectory=row
             )
-            policy = ServedPolicy(
-                worker.client(),
-                model=brief.model,
-                temperature=brief.temperature,
-                top_p=brief.rollout.top_p,
-                max_tokens=brief.rollout.max_response_tokens,
-            )
             try:
                 return await roll_out(
                     environment=environment,
-                    policy=policy,
+                    policy=_policy_of(worker, brief, environment),
                     task=spec,
                     seed=row.seed,
                     step_limit=row.step_limit,

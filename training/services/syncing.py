@@ -16,6 +16,7 @@ from redis.exceptions import RedisError
 from agents.inference.registry import LiveWorker, live_workers_sync
 from agents.inference.sync import SyncOutcome, bring_up_to_date, missing
 from agents.inference.types import Weights
+from agents.policies import builtin
 from training.errors import PolicyNotFound
 from training.models import Checkpoint, Evaluation, Run
 from training.services import messages
@@ -94,7 +95,8 @@ def _of_runs() -> dict[str, Weights]:
 def _of_evaluations() -> dict[str, Weights]:
     found = {}
     running = Evaluation.objects.filter(status=EvaluationStatus.RUNNING)
-    for evaluation in running.select_related("owner"):
+    served_ones = running.exclude(policy__in=builtin.NAMES)
+    for evaluation in served_ones.select_related("owner"):
         try:
             served = policy_resolve(reference=evaluation.policy, owner=evaluation.owner)
         except PolicyNotFound as error:

@@ -136,6 +136,16 @@ def test_nothing_is_played_before_a_worker_has_the_policy(policy, sent):
     assert not Trajectory.objects.exists()
 
 
+def test_the_oracle_and_chance_wait_for_no_inference_worker(policy):
+    TaskFactory()
+    policy.models = {}
+    evaluation = EvaluationFactory(num_episodes=2, policy="oracle")
+
+    evaluation_advance(evaluation_id=evaluation.pk)
+
+    assert Trajectory.objects.filter(status="queued").count() == 2
+
+
 def test_a_cancelled_evaluation_reports_nothing():
     TaskFactory()
     evaluation = EvaluationFactory(num_episodes=2)
@@ -189,10 +199,12 @@ def test_creating_one_wakes_a_manager(alice, sent, django_capture_on_commit_call
         ({"tasks": []}, EvaluationInvalid),
         ({"tasks": ["miniwob/nonsense"]}, TaskNotFound),
         ({"policy": "nobody"}, PolicyNotFound),
+        ({"policy": "oracle", "tasks": ["scripted/unheard-of"]}, EvaluationInvalid),
     ],
 )
 def test_what_would_measure_nothing_is_refused(alice, changes, error):
     TaskFactory()
+    TaskFactory(backend="scripted", name="unheard-of")
     values = {
         "owner": alice,
         "policy": "oche-tiny",

@@ -6,7 +6,13 @@ from agents.errors import InferenceFailed
 from agents.types import Decision, Prompt
 from environments.actions import Click
 from environments.pool import SlotPool
-from tests.factories import GroupFactory, RunFactory, TaskFactory, TrajectoryFactory
+from tests.factories import (
+    EvaluationFactory,
+    GroupFactory,
+    RunFactory,
+    TaskFactory,
+    TrajectoryFactory,
+)
 from training.models import Trajectory
 from training.rollouts.store import read_trajectory
 from training.services import rolling
@@ -171,3 +177,15 @@ def test_a_bug_is_recorded_and_raised(row, worker, decide):
     row.refresh_from_db()
     assert row.status == "faulted"
     assert row.reward is None
+
+
+def test_chance_plays_without_a_model(alice, worker, media):
+    task = TaskFactory(backend="scripted", name="click-square", max_steps=2)
+    evaluation = EvaluationFactory(owner=alice, policy="random", tasks=[str(task)])
+    row = TrajectoryFactory(evaluation=evaluation, task=task, step_limit=2)
+
+    trajectory_run(trajectory_id=row.pk, worker=worker)
+
+    row.refresh_from_db()
+    assert (row.status, row.fault_code) == ("finished", "")
+    assert read_trajectory(media / row.path)["policy"] == "random"

@@ -43,7 +43,8 @@ class EvaluationCreateSerializer(serializers.Serializer[Any]):
     """An evaluation, as the API is asked for it."""
 
     policy = serializers.CharField(
-        max_length=200, help_text="A policy's name, or `<run id>@<version>`."
+        max_length=200,
+        help_text="A policy's name, `<run id>@<version>`, `oracle` or `random`.",
     )
     tasks = serializers.ListField(child=serializers.CharField(), allow_empty=False)
     num_episodes = serializers.IntegerField(min_value=1, max_value=100_000)
