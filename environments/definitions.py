@@ -18,6 +18,20 @@ class TaskDefinition:
     suite: str = ""
     """Slug of the suite; the backend's own name by default."""
     tags: tuple[str, ...] = ()
+    category: str = ""
+    """What kind of thing it asks for, in a word: ``typing``."""
+    typical_steps: int | None = None
+    """Actions that an expert needs, as a rule."""
+    needs_text: bool = False
+    """Whether something has to be typed."""
+    needs_drag: bool = False
+    """Whether something has to be dragged."""
+    needs_scroll: bool = False
+    """Whether what matters may lie below the fold of the page or of a box in it."""
+    is_timed: bool = False
+    """Whether the screen changes by itself, so that it depends on when one looks."""
+    has_oracle: bool = False
+    """Whether a scripted expert can play it."""
     is_official: bool = True
     is_feasible: bool = True
 

@@ -30,6 +30,17 @@ class Task(models.Model):
     max_steps = models.PositiveIntegerField(default=10)
     params = models.JSONField(default=dict, blank=True)
     tags = models.JSONField(default=list, blank=True)
+    category = models.CharField(max_length=40, blank=True)
+    """What kind of thing it asks for, in a word; empty if nobody said."""
+    typical_steps = models.PositiveIntegerField(null=True, blank=True)
+    """Actions that an expert needs, as a rule."""
+    needs_text = models.BooleanField(default=False)
+    needs_drag = models.BooleanField(default=False)
+    needs_scroll = models.BooleanField(default=False)
+    is_timed = models.BooleanField(default=False)
+    """Whether the screen changes by itself."""
+    has_oracle = models.BooleanField(default=False)
+    """Whether a scripted expert can play it."""
     is_official = models.BooleanField(default=True)
     """False for pages of ours in a benchmark's manner."""
     is_feasible = models.BooleanField(default=True)

@@ -1,5 +1,7 @@
 """Pages of tasks: what there is to do, and in which worlds. Reads the catalogue only."""
 
+from typing import Final
+
 from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Q
 from django.http import HttpResponse
@@ -8,6 +10,15 @@ from django.views.decorators.http import require_safe
 
 from environments.models import Task, TaskSuite
 from studio.common.http import SignedInRequest
+
+NEEDS: Final = {
+    "text": ("needs_text", "Typing"),
+    "drag": ("needs_drag", "Dragging"),
+    "scroll": ("needs_scroll", "Scrolling"),
+    "timed": ("is_timed", "Changes by itself"),
+    "oracle": ("has_oracle", "Has an oracle"),
+}
+"""``?need=…`` -> the field of a task, and what the page calls it."""
 
 
 @login_required
@@ -23,9 +34,22 @@ def task_list(request: SignedInRequest) -> HttpResponse:
     origin = query.get("origin", "")
     if origin in ("official", "ours"):
         tasks = tasks.filter(is_official=origin == "official")
+    category = query.get("category", "")
+    if category:
+        tasks = tasks.filter(category=category)
+    need = query.get("need", "")
+    if need in NEEDS:
+        tasks = tasks.filter(**{NEEDS[need][0]: True})
     context = {
         "nav": "tasks",
         "tasks": tasks,
+        "category": category,
+        "categories": Task.objects.exclude(category="")
+        .values("category")
+        .annotate(num_tasks=Count("pk"))
+        .order_by("category"),
+        "need": need,
+        "needs": [(word, label) for word, (_, label) in NEEDS.items()],
         "suites": TaskSuite.objects.annotate(num_tasks=Count("tasks")),
         "num_all": Task.objects.count(),
         "q": text,

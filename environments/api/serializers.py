@@ -42,6 +42,13 @@ class TaskSerializer(serializers.ModelSerializer[Task]):
             "max_steps",
             "params",
             "tags",
+            "category",
+            "typical_steps",
+            "needs_text",
+            "needs_drag",
+            "needs_scroll",
+            "is_timed",
+            "has_oracle",
             "is_official",
             "is_feasible",
         )

@@ -31,7 +31,19 @@ class TaskFilter(filters.FilterSet):
 
     class Meta:
         model = Task
-        fields = ("suite", "backend", "name", "is_official", "is_feasible")
+        fields = (
+            "suite",
+            "backend",
+            "name",
+            "category",
+            "needs_text",
+            "needs_drag",
+            "needs_scroll",
+            "is_timed",
+            "has_oracle",
+            "is_official",
+            "is_feasible",
+        )
 
     def filter_full_name(
         self, rows: QuerySet[Task], name: str, value: str
@@ -50,7 +62,7 @@ class TaskViewSet(ReadOnlyModelViewSet[Task]):
     filterset_class = TaskFilter
     filter_backends = (filters.DjangoFilterBackend, SearchFilter, OrderingFilter)
     search_fields = ("name", "title")
-    ordering_fields = ("name", "max_steps")
+    ordering_fields = ("name", "category", "typical_steps", "max_steps")
 
     def get_queryset(self) -> QuerySet[Task]:
         """Return the tasks; everyone who is signed in sees all."""

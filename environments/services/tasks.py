@@ -23,6 +23,21 @@ _SUITES: Final = {
     ),
 }
 
+_COPIED: Final = (
+    "title",
+    "max_steps",
+    "category",
+    "typical_steps",
+    "needs_text",
+    "needs_drag",
+    "needs_scroll",
+    "is_timed",
+    "has_oracle",
+    "is_official",
+    "is_feasible",
+)
+"""What a row says in the same words as its definition."""
+
 
 @transaction.atomic
 def tasks_sync() -> list[Task]:
@@ -49,11 +64,8 @@ def _task_sync(definition: TaskDefinition, suites: dict[str, TaskSuite]) -> Task
         name=definition.name,
         defaults={
             "suite": suites[definition.suite or definition.backend],
-            "title": definition.title,
-            "max_steps": definition.max_steps,
             "tags": list(definition.tags),
-            "is_official": definition.is_official,
-            "is_feasible": definition.is_feasible,
+            **{name: getattr(definition, name) for name in _COPIED},
         },
     )
     return task

@@ -27,6 +27,22 @@ def test_tasks_are_filtered_by_text_suite_and_origin(signed_in):
     assert listed(suite="other") == []
 
 
+def test_tasks_are_filtered_by_kind_and_by_what_they_need(signed_in):
+    typed = TaskFactory.create(name="enter-text", category="typing", needs_text=True)
+    known = TaskFactory.create(name="click-tab", category="clicking", has_oracle=True)
+    plain = TaskFactory.create(name="unknown")
+
+    def listed(**query):
+        response = signed_in.get(reverse("environments:tasks"), query)
+        return list(response.context["tasks"])
+
+    assert listed(category="typing") == [typed]
+    assert listed(need="text") == [typed]
+    assert listed(need="oracle") == [known]
+    assert listed(category="typing", need="oracle") == []
+    assert listed(need="nonsense") == [known, typed, plain]
+
+
 def test_an_empty_catalogue_says_what_fills_it(signed_in):
     page = signed_in.get(reverse("environments:tasks")).content.decode()
 
@@ -40,6 +56,19 @@ def test_a_task_shows_its_limits(signed_in):
 
     assert "at most 4 actions per episode" in page
     assert "miniwob/click-tab" in page
+
+
+def test_a_task_says_what_it_needs(signed_in):
+    TaskFactory.create(
+        name="drag-box", category="dragging", typical_steps=2, needs_drag=True
+    )
+
+    page = signed_in.get("/tasks/miniwob/drag-box/").content.decode()
+
+    assert "2 actions, as a rule" in page
+    assert "?category=dragging" in page
+    assert '<span class="chip">dragging</span>' in page
+    assert '<span class="chip">scrolling</span>' not in page
 
 
 def test_a_task_that_does_not_exist_is_not_found(signed_in):

@@ -22,6 +22,19 @@ def test_tasks_are_found_by_suite_name_and_words(api):
     assert found(search="button") == ["miniwob/click-test"]
 
 
+def test_tasks_are_found_by_what_they_need(api):
+    TaskFactory(name="drag-box", category="dragging", needs_drag=True)
+    TaskFactory(name="enter-text", category="typing", needs_text=True, has_oracle=True)
+
+    def found(**query):
+        rows = api.get("/api/v1/tasks/", query).data["results"]
+        return [row["name"] for row in rows]
+
+    assert found(category="dragging") == ["drag-box"]
+    assert found(needs_text="true") == ["enter-text"]
+    assert found(has_oracle="false") == ["drag-box"]
+
+
 def test_a_task_says_what_it_is(api):
     task = TaskFactory(tags=["typing"], max_steps=7)
 
