@@ -13,6 +13,10 @@ _SUITES: Final = {
         "MiniWoB++",
         "Small web pages with one task each; the official pages, unchanged.",
     ),
+    "miniwob-flight": (
+        "FlightWoB",
+        "Search forms of airlines, of the size of a phone; the official pages.",
+    ),
     "oche": (
         "Oche pages",
         "Pages of ours in the manner of MiniWoB++; no benchmark knows them.",

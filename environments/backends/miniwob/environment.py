@@ -16,9 +16,9 @@ from environments.actions import (
     Type,
     Wait,
 )
-from environments.backends.miniwob.host import HEIGHT, WIDTH, MiniWobHost
+from environments.backends.miniwob.host import MiniWobHost
 from environments.backends.miniwob.scripts import PRELOAD, STATE, reset_script
-from environments.backends.miniwob.tasks import TASKS_BY_NAME
+from environments.backends.miniwob.tasks import HEIGHT, PAGES, WIDTH, TaskPage
 from environments.browser.page import Page
 from environments.errors import EnvironmentFault, StartFault, StepFault, UnknownTask
 from environments.types import Box, Observation, StepResult, TaskSpec
@@ -37,12 +37,13 @@ class MiniWobEnvironment(AsyncClosing):
         self._host = host
         self._page: Page | None = None
         self._task_name: str | None = None
+        self._task_page = TaskPage(path="")
         self._instruction = ""
         self._is_over = True
 
     async def reset(self, task: TaskSpec, seed: int) -> Observation:
         """Start the seed's episode."""
-        if task.name not in TASKS_BY_NAME:
+        if task.name not in PAGES:
             raise UnknownTask(f"miniwob has no task {task.name!r}")
         try:
             page = await self._page_of(task.name)
@@ -66,7 +67,7 @@ class MiniWobEnvironment(AsyncClosing):
             # The page judges by itself when the deed is done; so far it has not.
             self._is_over = True
             return StepResult(observation=await self._look(page), terminated=True)
-        await _carry_out(page, action)
+        await _carry_out(page, action, self._size)
         (is_done, raw_reward, reason), observation = await asyncio.gather(
             page.evaluate(STATE), self._look(page)
         )
@@ -87,6 +88,7 @@ class MiniWobEnvironment(AsyncClosing):
     async def close(self) -> None:
         """Close the page."""
         page, self._page, self._task_name = self._page, None, None
+        self._task_page = TaskPage(path="")
         self._is_over = True
         if page is not None:
             with contextlib.suppress(EnvironmentFault):
@@ -95,40 +97,59 @@ class MiniWobEnvironment(AsyncClosing):
     async def _page_of(self, task_name: str) -> Page:
         if self._page is None:
             self._page = await self._host.open_page()
-        if self._task_name != task_name:
+        wanted = PAGES[task_name]
+        if self._task_name != task_name or wanted.reload:
             self._task_name = None
+            if (wanted.width, wanted.height) != self._size:
+                await self._page.send(
+                    "Emulation.setDeviceMetricsOverride",
+                    {
+                        "width": wanted.width,
+                        "height": wanted.height,
+                        "deviceScaleFactor": 1,
+                        "mobile": False,
+                    },
+                )
+            self._task_page = wanted
             await self._page.navigate(self._host.url(task_name))
             await self._page.evaluate(PRELOAD)
             self._task_name = task_name
         return self._page
 
+    @property
+    def _size(self) -> tuple[int, int]:
+        return self._task_page.width, self._task_page.height
+
     async def _look(self, page: Page) -> Observation:
         screen = await page.screenshot()
-        if screen.size != (WIDTH, HEIGHT):
-            raise StepFault(f"expected a {WIDTH}x{HEIGHT} screen, got {screen.size}")
+        if screen.size != self._size:
+            raise StepFault(f"expected a screen of {self._size}, got {screen.size}")
         return Observation(
-            screen=screen, instruction=self._instruction, task_area=TASK_AREA
+            screen=screen,
+            instruction=self._instruction,
+            task_area=TASK_AREA if self._task_page.has_bar else None,
         )
 
 
-async def _carry_out(page: Page, action: Action) -> None:
+async def _carry_out(page: Page, action: Action, size: tuple[int, int]) -> None:
+    def pixel(x: float, y: float) -> tuple[int, int]:
+        return _pixel(x, y, size)
+
     match action:
         case Click():
-            await page.click(*_pixel(action.x, action.y))
+            await page.click(*pixel(action.x, action.y))
         case DoubleClick():
-            await page.click(*_pixel(action.x, action.y), count=2)
+            await page.click(*pixel(action.x, action.y), count=2)
         case RightClick():
-            await page.click(*_pixel(action.x, action.y), button="right")
+            await page.click(*pixel(action.x, action.y), button="right")
         case Move():
-            await page.move_mouse(*_pixel(action.x, action.y))
+            await page.move_mouse(*pixel(action.x, action.y))
         case Drag():
-            await page.drag(
-                _pixel(action.x, action.y), _pixel(action.to_x, action.to_y)
-            )
+            await page.drag(pixel(action.x, action.y), pixel(action.to_x, action.to_y))
         case Scroll():
             right, down = _WHEEL[action.direction]
             pixels = action.amount * _NOTCH_PX
-            x, y = _pixel(action.x, action.y)
+            x, y = pixel(action.x, action.y)
             await page.scroll(x, y, dx=right * pixels, dy=down * pixels)
         case Type():
             await page.type(action.text)
@@ -138,6 +159,7 @@ async def _carry_out(page: Page, action: Action) -> None:
             await asyncio.sleep(action.seconds)
 
 
-def _pixel(x: float, y: float) -> tuple[int, int]:
+def _pixel(x: float, y: float, size: tuple[int, int]) -> tuple[int, int]:
     """Return the pixel that a point lies in; 1.0 is the last one."""
-    return min(int(x * WIDTH), WIDTH - 1), min(int(y * HEIGHT), HEIGHT - 1)
+    width, height = size
+    return min(int(x * width), width - 1), min(int(y * height), height - 1)

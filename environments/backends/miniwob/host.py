@@ -1,18 +1,16 @@
 """What all MiniWoB slots of a process share: one browser and one web server."""
 
 import contextlib
-from typing import Final, Self
+from typing import Self
 
 from environments.backends.miniwob.scripts import IN_EVERY_DOCUMENT
 from environments.backends.miniwob.site import Site
+from environments.backends.miniwob.tasks import HEIGHT, PAGES, WIDTH
 from environments.browser.chromium import Chromium
 from environments.browser.devtools import DevTools
 from environments.browser.page import Page
 from environments.errors import EnvironmentFault, StartFault
 from studio.common.closing import AsyncClosing
-
-WIDTH: Final = 160
-HEIGHT: Final = 210
 
 
 class MiniWobHost(AsyncClosing):
@@ -61,9 +59,13 @@ class MiniWobHost(AsyncClosing):
         if self._devtools is None or not self.is_alive:
             raise StartFault("the browser is not running")
         try:
-            return await Page.open(
+            page = await Page.open(
                 self._devtools, width=WIDTH, height=HEIGHT, script=IN_EVERY_DOCUMENT
             )
+            # Some pages show dates and times in the way of the place where they are.
+            await page.send("Emulation.setTimezoneOverride", {"timezoneId": "UTC"})
+            await page.send("Emulation.setLocaleOverride", {"locale": "en-US"})
+            return page
         except EnvironmentFault as error:
             raise StartFault(f"cannot open a page: {error}") from error
 
@@ -75,7 +77,7 @@ class MiniWobHost(AsyncClosing):
         """
         if self._site is None:
             raise StartFault("the web server is not running")
-        return self._site.url(task)
+        return self._site.url(PAGES[task].path)
 
     async def close(self) -> None:
         """Kill the browser with its whole process tree; may be called twice."""

@@ -4,17 +4,53 @@ import json
 from typing import Final
 
 IN_EVERY_DOCUMENT: Final = """
-document.addEventListener('DOMContentLoaded', () => {
-  const style = document.createElement('style');
-  style.textContent = `
-    * { caret-color: transparent !important; }
-    *, *::before, *::after { animation: none !important; transition: none !important; }
-    html { overflow: hidden; }
-    #reward-display, #click-canvas, #sync-task-cover { display: none !important; }
-  `;
-  document.head.appendChild(style);
-  if (window.jQuery) jQuery.fx.off = true;
-});
+(() => {
+  // Pages of one browser share its clipboard; each of ours has one of its own.
+  let clipboard = '';
+  const selected = () => {
+    const field = document.activeElement;
+    return field && typeof field.selectionStart === 'number'
+      ? field.value.slice(field.selectionStart, field.selectionEnd)
+      : String(getSelection());
+  };
+  addEventListener('copy', (event) => { clipboard = selected(); event.preventDefault(); });
+  addEventListener('cut', (event) => {
+    clipboard = selected();
+    event.preventDefault();
+    document.execCommand('delete');
+  });
+  addEventListener('paste', (event) => {
+    event.preventDefault();
+    document.execCommand('insertText', false, clipboard);
+  });
+  window.ocheClearClipboard = () => { clipboard = ''; };
+
+  const isTop = window === window.top;
+  if (isTop) {
+    // One page shows today's date: every episode begins at the same instant.
+    const Real = Date;
+    const start = Real.UTC(2020, 0, 1, 12);
+    let shift = start - Real.now();
+    window.ocheResetClock = () => { shift = start - Real.now(); };
+    const now = () => Real.now() + shift;
+    window.Date = new Proxy(Real, {
+      construct: (_, given) => new Real(...(given.length ? given : [now()])),
+      apply: () => new Real(now()).toString(),
+      get: (_, name) => (name === 'now' ? now : Real[name]),
+    });
+  }
+
+  document.addEventListener('DOMContentLoaded', () => {
+    const style = document.createElement('style');
+    style.textContent = `
+      * { caret-color: transparent !important; }
+      *, *::before, *::after { animation: none !important; transition: none !important; }
+      #reward-display, #click-canvas, #sync-task-cover { display: none !important; }
+    ` + (isTop ? 'html { overflow: hidden; }' : '');
+    document.head.appendChild(style);
+    if (window.jQuery) jQuery.fx.off = true;
+  });
+})();
 """
 """Nothing blinks, moves or scrolls by itself, and the bookkeeping that a page draws
 beside and over the task (score, click marks, START cover) is out of sight."""
@@ -24,9 +60,11 @@ PRELOAD: Final = """
   const urls = new Set();
   for (const sheet of document.styleSheets) {
     for (const rule of sheet.cssRules) {
-      const image = rule.style && rule.style.backgroundImage;
-      const match = image && /^url\\("?([^"]*)"?\\)$/.exec(image);
-      if (match) urls.add(new URL(match[1], sheet.href || location.href).href);
+      for (const text of rule.style ? [rule.style.backgroundImage, rule.style.content] : []) {
+        for (const [, url] of text.matchAll(/url\\("?([^")]*)"?\\)/g)) {
+          urls.add(new URL(url, sheet.href || location.href).href);
+        }
+      }
     }
   }
   window.ochePreloaded = await Promise.all([...urls].map(async (url) => {
@@ -46,17 +84,37 @@ on its way shows a button without its "x"."""
 _EPISODE_MAX_MS: Final = 1_000_000_000
 
 _RESET: Final = """
-(() => {
+(async () => {
   if (document.activeElement) document.activeElement.blur();
-  for (const field of document.querySelectorAll('input, textarea')) {
-    field.value = field.defaultValue;
-    field.checked = field.defaultChecked;
+  // Only a form's reset makes a field as if nobody had ever typed into it: whatever else
+  // empties a textarea keeps it from showing the text that the page puts in later.
+  const form = document.body.appendChild(document.createElement('form'));
+  form.id = 'oche-form';
+  const fields = document.querySelectorAll('input, textarea, select');
+  for (const field of fields) field.setAttribute('form', form.id);
+  form.reset();
+  for (const field of fields) {
+    field.removeAttribute('form');
+    if (field.jscolor) { field.jscolor.hide(); field.jscolor.fromString(field.value); }
   }
+  form.remove();
+  for (const e of document.querySelectorAll('#area, #area *')) {
+    if (e.scrollTop || e.scrollLeft) e.scrollTop = e.scrollLeft = 0;
+  }
+  if (window.jQuery && jQuery.datepicker && jQuery.datepicker._curInst) {
+    jQuery.datepicker._hideDatepicker();
+  }
+  ocheClearClipboard();
+  ocheResetClock();
   core.EPISODE_MAX_TIME = %d;
   Math.seedrandom(%s);
   core.startEpisodeReal();
   window.scrollTo(0, 0);
-  return core.getUtterance();
+  while (!WOB_TASK_READY) await new Promise((done) => setTimeout(done, 10));
+  await Promise.all([...document.images].map((e) => e.decode().catch(() => null)));
+  // Some pages answer with fields for scripts beside the words for people.
+  const words = core.getUtterance();
+  return typeof words === 'string' ? words : words.utterance;
 })()
 """
 

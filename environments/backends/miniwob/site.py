@@ -43,6 +43,11 @@ class _Handler(SimpleHTTPRequestHandler):
         self.send_error(HTTPStatus.NOT_FOUND)
         return None
 
+    def guess_type(self, path: Any) -> str:
+        """Say that text is UTF-8: pages that do not would show other letters."""
+        kind = super().guess_type(path)
+        return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
+
     def end_headers(self) -> None:
         """Let the browser keep scripts and style sheets."""
         self.send_header("Cache-Control", "max-age=3600")
@@ -70,9 +75,9 @@ class Site:
         )
         self._thread.start()
 
-    def url(self, task: str) -> str:
-        """Return the address of a task's page."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/miniwob/{task}.html"
+    def url(self, path: str) -> str:
+        """Return the address of a page, given by its path below the site's root."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}/{path}"
 
     def close(self) -> None:
         """Stop serving; may be called twice."""

@@ -1,11 +1,12 @@
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from environments.backends.miniwob.site import OUR_PAGES, Site, package_pages
-from environments.backends.miniwob.tasks import TASKS
+from environments.backends.miniwob.tasks import PAGES, TASKS
 
 
 @pytest.fixture
@@ -22,9 +23,10 @@ def _get(url: str) -> bytes:
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 def test_official_pages_are_the_package_s_own_and_the_rest_are_ours(task, site: Site):
-    folder = package_pages() / "miniwob" if task.is_official else OUR_PAGES
+    path = PAGES[task.name].path
+    file = package_pages() / path if task.is_official else OUR_PAGES / Path(path).name
 
-    assert _get(site.url(task.name)) == (folder / f"{task.name}.html").read_bytes()
+    assert _get(site.url(path)) == file.read_bytes()
 
 
 def test_no_page_of_ours_replaces_one_of_theirs():
@@ -35,7 +37,7 @@ def test_no_page_of_ours_replaces_one_of_theirs():
 
 @pytest.mark.parametrize("path", ["", "core/", "%2e%2e/%2e%2e/__init__.py", "no.html"])
 def test_nothing_else_is_served(path: str, site: Site):
-    root = site.url("x").removesuffix("miniwob/x.html")
+    root = site.url("miniwob/x.html").removesuffix("miniwob/x.html")
 
     with pytest.raises(urllib.error.HTTPError, match="404"):
         _get(root + path)

@@ -13,7 +13,10 @@ def test_the_rows_say_what_the_backends_say():
     tab = Task.objects.get(backend="miniwob", name="click-tab")
     assert (fill.suite.slug, fill.is_official, fill.max_steps) == ("oche", False, 6)
     assert (tab.suite.slug, tab.is_official, tab.max_steps) == ("miniwob", True, 2)
-    assert Task.objects.filter(suite__slug="miniwob").count() == 18
+    assert (tab.category, tab.typical_steps, tab.needs_text) == ("clicking", 1, False)
+    assert (fill.category, fill.typical_steps, fill.needs_text) == ("typing", 3, True)
+    assert Task.objects.filter(suite__slug="miniwob").count() == 129
+    assert Task.objects.filter(suite__slug="miniwob-flight").count() == 4
 
 
 def test_doing_it_twice_changes_nothing():
@@ -23,7 +26,7 @@ def test_doing_it_twice_changes_nothing():
     tasks_sync()
 
     assert list(Task.objects.values()) == before
-    assert TaskSuite.objects.count() == 3
+    assert TaskSuite.objects.count() == 4
 
 
 def test_a_row_that_says_otherwise_is_put_right():
