@@ -8,9 +8,13 @@ from django.db.models import Count, QuerySet
 from redis.exceptions import RedisError
 
 from environments.errors import BoardUnreachable, SlotNotFound, UnknownTask
+from environments.events import EventLog, Happened
 from environments.frames import FrameStore, SlotState
 from environments.models import Task, TaskSuite
 from environments.types import TaskSpec
+from environments.workers import Cluster, EnvironmentWorker, cluster_of, worker_registry
+from studio.common.redis import connect
+from studio.common.registry import Registry
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -91,6 +95,35 @@ def slot_frame(user: "AnyUser", slot: str) -> tuple[SlotState, bytes | None]:
         return found, _board().frame(slot)
     except (RedisError, OSError) as error:
         raise BoardUnreachable(f"the slot board does not answer: {error}") from error
+
+
+def cluster_now() -> Cluster:
+    """Return the environment workers and their slots, as they last spoke.
+
+    Raises:
+        RegistryUnreadable: If Redis does not answer; never taken for an empty cluster.
+    """
+    return cluster_of(workers().read())
+
+
+def events_newest(num: int) -> list[Happened]:
+    """Return what happened in the cluster lately, newest first.
+
+    Raises:
+        RegistryUnreadable: If Redis does not answer.
+    """
+    return _events().newest(num)
+
+
+@lru_cache(maxsize=1)
+def workers() -> Registry[EnvironmentWorker]:
+    """Return this process's connection to the registry of environment workers."""
+    return worker_registry(connect(settings.REDIS_URL))
+
+
+@lru_cache(maxsize=1)
+def _events() -> EventLog:
+    return EventLog(connect(settings.REDIS_URL))
 
 
 @lru_cache(maxsize=1)

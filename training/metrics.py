@@ -42,9 +42,17 @@ _TABLE = (
     # Speed
     ("perf/actions_per_minute", "Actions per minute", "1/min", "Steps consumed by the trainer per minute."),
     ("env/actions_per_minute", "Environment actions per minute", "1/min", "Steps of finished episodes per minute, trained or not."),
-    ("env/occupied_slots", "Occupied slots", "", "Mean number of slots inside an episode."),
     ("perf/trainer_utilization", "Trainer utilisation", "share", "Time in which the engine works on a step, of the time since the step before."),
     ("perf/tokens_per_second", "Tokens per second", "1/s", "Tokens that the trainer works through per second."),
+    # Environment
+    ("env/utilization", "Slots busy", "share", "Slot-time inside an episode of this run and not waiting for the model, of all slots × wall time."),
+    ("env/occupied", "Slots occupied", "share", "Slot-time inside an episode of this run at all, of all slots × wall time."),
+    ("env/occupied_slots", "Occupied slots", "", "Mean number of slots inside an episode."),
+    ("env/step_seconds_p50", "Environment step, median", "s", "Half of the actions took the world no longer than this, the picture after it included."),
+    ("env/step_seconds_p95", "Environment step, 95th percentile", "s", "95 of 100 actions took the world no longer than this."),
+    ("env/reset_seconds_p50", "Reset, median", "s", "Half of the episodes were ready for their first decision within this time."),
+    ("env/restarts", "Slots rebuilt", "", "Slots whose world was built anew after a fault in an episode of this run, since the last row."),
+    ("env/orphans", "Orphans ended", "", "Processes that dead workers had left behind and the present workers ended, since those started."),
     # Loss
     ("actor/pg_loss", "Policy loss", "", "Clipped surrogate with truncated importance weights, per token."),
     ("actor/kl_loss", "KL to the first policy", "nats", "k3 estimate per token; 0 when no reference is loaded."),

@@ -263,6 +263,13 @@ class Trajectory(models.Model):
     dispatched_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    occupied_s = models.FloatField(default=0.0)
+    """Seconds that it held its slot, from the reset to the end; 0 until it is over."""
+    busy_s = models.FloatField(default=0.0)
+    """Of these, the seconds in which the slot did not wait for the model."""
+    reset_s = models.FloatField(null=True, blank=True)
+    step_ms = models.JSONField(default=list, blank=True)
+    """Milliseconds of each action that the world carried out."""
     path = models.CharField(max_length=200, blank=True)
     """Folder below the media root: ``trajectory.json``, ``tokens.safetensors``."""
 

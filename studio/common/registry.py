@@ -98,7 +98,7 @@ class Registry(Generic[Entry]):
             raise ValueError(
                 f"expected a name of 1 to {MAX_NAME} characters without #, got {name!r}"
             )
-        return cast("int", self._redis.incr(self._fence_key(name)))
+        return self._redis.incr(self._fence_key(name))
 
     def announce(self, name: str, fence: int, entry: Entry) -> Wish:
         """Write or renew an entry, and return what is wanted of its owner.
@@ -177,7 +177,7 @@ class Registry(Generic[Entry]):
             pipe.execute()
 
     def _now(self) -> float:
-        seconds, microseconds = cast("tuple[int, int]", self._redis.time())
+        seconds, microseconds = self._redis.time()
         return seconds + microseconds / 1e6
 
     def _reading(self, found: Iterable[Any]) -> Reading[Entry]:

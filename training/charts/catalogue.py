@@ -81,6 +81,34 @@ RL_CHARTS: Final = (
             Series(metric="actor/kl_loss", name="to the first policy"),
         ),
     ),
+    ChartSpec(
+        key="environment-use",
+        title="Environment: slots in use",
+        format="percent",
+        series=(
+            Series(metric="env/utilization", name="busy"),
+            Series(metric="env/occupied", name="inside an episode"),
+        ),
+    ),
+    ChartSpec(
+        key="environment-speed",
+        title="Environment: step, seconds",
+        format="number",
+        series=(
+            Series(metric="env/step_seconds_p95", name="95 of 100 actions"),
+            Series(metric="env/step_seconds_p50", name="median"),
+            Series(metric="env/reset_seconds_p50", name="reset, median"),
+        ),
+    ),
+    ChartSpec(
+        key="environment-restarts",
+        title="Environment: slots rebuilt",
+        format="count",
+        series=(
+            Series(metric="env/restarts", name="after a fault"),
+            Series(metric="env/orphans", name="orphans ended"),
+        ),
+    ),
 )
 
 SFT_CHARTS: Final = (

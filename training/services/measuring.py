@@ -3,7 +3,7 @@
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db.models import Count, Min, Q
 from django.utils import timezone
@@ -13,10 +13,8 @@ from training.models import Group, MetricRow, Run, Trajectory
 from training.rollouts.types import EndReason
 from training.selectors import num_in_flight
 from training.services.commits import after_commit
+from training.services.environment_use import MAX_EPISODE, environment_values
 from training.states import DropReason, GroupStatus, TrajectoryStatus
-
-MAX_EPISODE = timedelta(minutes=30)
-"""Rollouts that ended lately were dispatched no longer ago, give or take."""
 
 
 def metrics_record(
@@ -51,7 +49,9 @@ def measure_rollouts(run: Run, *, batch: Sequence[Group], num_stale: int) -> Non
         batch: The groups that the next optimizer step learns from.
         num_stale: Groups that were complete but too old when the batch was chosen.
     """
-    values = rollout_values(run, since=_last_time(run), until=timezone.now())
+    since, until = _last_time(run), timezone.now()
+    values = rollout_values(run, since=since, until=until)
+    values |= environment_values(run, since=since, until=until)
     values |= _batch_values(run, batch)
     values["async/dropped_stale"] += num_stale
     metrics_record(run, source="rollouts", step=run.optimizer_step, values=values)

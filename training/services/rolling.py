@@ -20,7 +20,7 @@ from studio.common.logs import bound
 from training.config import RlConfig, RolloutConfig
 from training.errors import TrainingError
 from training.models import Evaluation, Trajectory
-from training.rollouts.runner import roll_out
+from training.rollouts.runner import ProgressEvent, roll_out
 from training.rollouts.store import write_trajectory
 from training.rollouts.types import FaultCode
 from training.rollouts.types import Trajectory as Episode
@@ -28,9 +28,11 @@ from training.services.advancing import CONFIGS
 from training.services.files import storage
 from training.services.live import SlotReporter
 from training.services.policies import is_served, policy_resolve, served_name
+from training.services.seats import SEATS, Seat
 from training.services.slots import RolloutWorker, is_ending, rollout_worker
 from training.services.trajectories import (
     Outcome,
+    Timings,
     trajectory_claim,
     trajectory_fault,
     trajectory_finish,
@@ -54,13 +56,6 @@ class Brief:
     rollout: RolloutConfig
 
 
-@dataclass(kw_only=True, slots=True)
-class _Seat:
-    """Where an episode is played, as soon as that is known."""
-
-    slot: str = ""
-
-
 def trajectory_run(*, trajectory_id: UUID, worker: RolloutWorker | None = None) -> None:
     """Play one trajectory and record how it ended; the second delivery does nothing.
 
@@ -71,7 +66,7 @@ def trajectory_run(*, trajectory_id: UUID, worker: RolloutWorker | None = None) 
     row = None if is_ending() else trajectory_claim(trajectory_id=trajectory_id)
     if row is None:
         return
-    seat = _Seat()
+    seat = Seat(trajectory=row)
     with bound(trajectory_id=str(row.pk)):
         try:
             brief = brief_of(row)
@@ -164,7 +159,7 @@ def _rollout_of(evaluation: Evaluation) -> RolloutConfig:
     return RolloutConfig(max_response_tokens=EVALUATION_TOKENS)
 
 
-async def _play(worker: RolloutWorker, brief: Brief, seat: _Seat) -> Episode:
+async def _play(worker: RolloutWorker, brief: Brief, seat: Seat) -> Episode:
     row, spec = brief.trajectory, brief.spec
     worker.begin(row.pk)
     try:
@@ -172,10 +167,15 @@ async def _play(worker: RolloutWorker, brief: Brief, seat: _Seat) -> Episode:
             slot,
             environment,
         ):
-            seat.slot = slot.slot_id
+            SEATS.sit(seat, slot.slot_id)
             reporter = SlotReporter(
                 slot=slot.slot_id, worker=worker.name, trajectory=row
             )
+
+            async def note(event: ProgressEvent) -> None:
+                seat.enter(event.phase, event.step)
+                await reporter.note(event)
+
             try:
                 return await roll_out(
                     environment=environment,
@@ -185,15 +185,16 @@ async def _play(worker: RolloutWorker, brief: Brief, seat: _Seat) -> Episode:
                     step_limit=row.step_limit,
                     max_parse_errors=brief.rollout.max_parse_errors,
                     is_feasible=row.task.is_feasible,
-                    on_progress=reporter.note,
+                    on_progress=note,
                 )
             finally:
+                SEATS.rise(seat)
                 reporter.rest()
     finally:
         worker.end(row.pk)
 
 
-def _keep(row: Trajectory, episode: Episode, seat: _Seat, *, model: str) -> None:
+def _keep(row: Trajectory, episode: Episode, seat: Seat, *, model: str) -> None:
     """Write the files, then the row; files without a row are nobody's."""
     folder = storage().trajectory(row.pk, run_id=row.run_id)
     write_trajectory(folder, episode, storage().root, policy=model)
@@ -211,16 +212,35 @@ def _keep(row: Trajectory, episode: Episode, seat: _Seat, *, model: str) -> None
         max_version=int(max(versions)) if versions else None,
         path=storage().relative(folder),
         slot=seat.slot,
+        timings=_timings(seat, episode),
     )
     if not trajectory_finish(trajectory=row, fence=row.fence, outcome=outcome):
         _remove(folder)
         logger.info("trajectory came too late; nothing recorded")
 
 
-def _fault(row: Trajectory, seat: _Seat, code: FaultCode, detail: str) -> None:
+def _fault(row: Trajectory, seat: Seat, code: FaultCode, detail: str) -> None:
     logger.warning("trajectory faulted: %s", detail, extra={"code": str(code)})
+    SEATS.fault(seat, code, detail)
     trajectory_fault(
-        trajectory=row, fence=row.fence, code=code, detail=detail, slot=seat.slot
+        trajectory=row,
+        fence=row.fence,
+        code=code,
+        detail=detail,
+        slot=seat.slot,
+        timings=_timings(seat),
+    )
+
+
+def _timings(seat: Seat, episode: Episode | None = None) -> Timings:
+    steps = episode.steps if episode else ()
+    # An answer that was no action never reached the world.
+    acted_s = [step.timings_s.get("environment", 0.0) for step in steps]
+    return Timings(
+        occupied_s=seat.clock.occupied_s,
+        busy_s=seat.clock.busy_s,
+        reset_s=episode.reset_s if episode else None,
+        step_ms=tuple(round(1000 * seconds) for seconds in acted_s if seconds > 0),
     )
 
 

@@ -29,6 +29,29 @@ MAX_TRIES: Final = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Timings:
+    """How an episode spent a slot's time, however it ended."""
+
+    occupied_s: float = 0.0
+    """From its reset to its end."""
+    busy_s: float = 0.0
+    """Of these, not waiting for the model."""
+    reset_s: float | None = None
+    """Of a finished one."""
+    step_ms: tuple[int, ...] = ()
+    """Of each action that the world carried out, the picture after it included."""
+
+    def fields(self) -> dict[str, Any]:
+        """Return them as a row keeps them."""
+        return {
+            "occupied_s": self.occupied_s,
+            "busy_s": self.busy_s,
+            "reset_s": self.reset_s,
+            "step_ms": list(self.step_ms),
+        }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
     """What a finished episode leaves in its row."""
 
@@ -40,6 +63,7 @@ class Outcome:
     path: str
     """Folder below the media root."""
     slot: str = ""
+    timings: Timings = Timings()
 
 
 def trajectory_claim(*, trajectory_id: UUID) -> Trajectory | None:
@@ -94,6 +118,7 @@ def trajectory_finish(*, trajectory: Trajectory, fence: int, outcome: Outcome) -
             slot=outcome.slot,
             lease_expires_at=None,
             finished_at=timezone.now(),
+            **outcome.timings.fields(),
         )
         if won:
             _announce(trajectory, outcome)
@@ -101,7 +126,13 @@ def trajectory_finish(*, trajectory: Trajectory, fence: int, outcome: Outcome) -
 
 
 def trajectory_fault(
-    *, trajectory: Trajectory, fence: int, code: FaultCode, detail: str, slot: str = ""
+    *,
+    trajectory: Trajectory,
+    fence: int,
+    code: FaultCode,
+    detail: str,
+    slot: str = "",
+    timings: Timings = Timings(),
 ) -> bool:
     """Record that the infrastructure broke: no reward, whatever was seen so far."""
     with transaction.atomic():
@@ -113,6 +144,7 @@ def trajectory_fault(
             slot=slot,
             lease_expires_at=None,
             finished_at=timezone.now(),
+            **timings.fields(),
         )
         if won:
             after_commit(_wake_owner, trajectory)

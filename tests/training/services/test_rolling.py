@@ -116,6 +116,30 @@ def test_an_episode_leaves_its_row_and_its_files(row, worker, decide, media):
     assert stored["policy"] == f"run-{row.run_id}"
 
 
+def test_a_row_keeps_how_its_episode_spent_the_slots_time(row, worker, decide):
+    decide(OUTSIDE)
+
+    trajectory_run(trajectory_id=row.pk, worker=worker)
+
+    row.refresh_from_db()
+    assert 0 < row.busy_s < row.occupied_s
+    assert row.reset_s <= row.busy_s
+    assert len(row.step_ms) == 1
+
+
+def test_a_broken_episode_occupied_its_slot_as_well(row, worker, decide):
+    row.task.params = {"break_at_step": 0}
+    row.task.save()
+    decide(OUTSIDE)
+
+    trajectory_run(trajectory_id=row.pk, worker=worker)
+
+    row.refresh_from_db()
+    assert row.status == "faulted"
+    assert row.occupied_s > 0
+    assert (row.reset_s, row.step_ms) == (None, [])
+
+
 def test_a_message_delivered_twice_is_played_once(row, worker, decide):
     decide(OUTSIDE)
     trajectory_run(trajectory_id=row.pk, worker=worker)
