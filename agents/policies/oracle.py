@@ -15,7 +15,19 @@ from agents.coordinates import ScreenView
 from agents.formats import compact
 from agents.policies.experts import EXPERTS, HELPERS
 from agents.types import Decision, Turn
-from environments.actions import Action, Click, Key, Type
+from environments.actions import (
+    Action,
+    Click,
+    DoubleClick,
+    Drag,
+    Key,
+    Scroll,
+    Type,
+    Wait,
+)
+from environments.actions import (
+    Move as MovePointer,
+)
 from environments.errors import StepFault, UnknownTask
 from environments.types import Box, Observation
 
@@ -24,6 +36,13 @@ _NUM_DRAWS: Final = 24
 _FIXED_DRAWS: Final = [(0.5, 0.5)] + [
     (column / 4, row / 4) for row in range(5) for column in range(5)
 ]
+
+
+_AT_A_POINT: Final[dict[str, type[Click | DoubleClick | MovePointer]]] = {
+    "click": Click,
+    "double_click": DoubleClick,
+    "move": MovePointer,
+}
 
 
 class Inspectable(Protocol):
@@ -41,6 +60,8 @@ class Move:
     action: Action
     box: Box
     """The target on the screen, in pixels: the element that is clicked or typed into."""
+    to_box: Box | None = None
+    """Where a drag ends."""
 
 
 async def find_move(
@@ -70,7 +91,12 @@ async def find_move(
     found = await environment.evaluate(program)
     if found is None:
         return None
-    return Move(action=_action(found, screen_size), box=_box(found["box"], screen_size))
+    to_box = found.get("to_box")
+    return Move(
+        action=_action(found, screen_size),
+        box=_box(found["box"], screen_size),
+        to_box=_box(to_box, screen_size) if to_box else None,
+    )
 
 
 class Oracle:
@@ -139,12 +165,23 @@ def oracle_for(
 
 
 def _action(found: dict[str, Any], screen_size: tuple[int, int]) -> Action:
-    if found["kind"] == "click":
-        width, height = screen_size
-        return Click(x=_fraction(found["x"], width), y=_fraction(found["y"], height))
+    width, height = screen_size
     if found["kind"] == "type":
         return Type(text=found["text"])
-    return Key(keys=tuple(found["keys"]))
+    if found["kind"] == "key":
+        return Key(keys=tuple(found["keys"]))
+    if found["kind"] == "wait":
+        return Wait(seconds=found["seconds"])
+    at = {"x": _fraction(found["x"], width), "y": _fraction(found["y"], height)}
+    if found["kind"] == "drag":
+        return Drag(
+            **at,
+            to_x=_fraction(found["to_x"], width),
+            to_y=_fraction(found["to_y"], height),
+        )
+    if found["kind"] == "scroll":
+        return Scroll(**at, direction=found["direction"], amount=found["amount"])
+    return _AT_A_POINT[found["kind"]](**at)
 
 
 def _fraction(pixel: float, size: int) -> float:

@@ -23,6 +23,7 @@ IN_EVERY_DOCUMENT: Final = """
     event.preventDefault();
     document.execCommand('insertText', false, clipboard);
   });
+  window.ocheClipboard = () => clipboard;
   window.ocheClearClipboard = () => { clipboard = ''; };
 
   const isTop = window === window.top;
@@ -106,6 +107,7 @@ _RESET: Final = """
   }
   ocheClearClipboard();
   ocheResetClock();
+  window.ocheNotes = {};
   core.EPISODE_MAX_TIME = %d;
   Math.seedrandom(%s);
   core.startEpisodeReal();

@@ -45,7 +45,10 @@ def _definition(name: str, category: str, entry: dict[str, Any]) -> TaskDefiniti
         title=entry["title"],
         max_steps=entry.get("max_steps", 2 * entry["steps"]),
         suite="miniwob-flight" if _is_flight(name) else "miniwob",
-        tags=(f"variant of {variant}",) if variant else (),
+        tags=(
+            *((f"variant of {variant}",) if variant else ()),
+            *(("memory",) if "memory" in needs else ()),
+        ),
         category=category,
         typical_steps=entry["steps"],
         needs_text="text" in needs,
