@@ -3,21 +3,27 @@
 A message may come twice or never; the services claim rows, so that neither matters.
 """
 
+from typing import Any, Final
 from uuid import UUID
 
 from celery import shared_task
-from celery.signals import worker_shutdown, worker_shutting_down
+from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 
 from training.services import messages
 from training.services.advancing import run_advance, runs_to_advance
+from training.services.announcing import announcer_close, announcer_start
 from training.services.datasets import dataset_import, datasets_import_left
 from training.services.engines import RESIDENT
 from training.services.evaluations import evaluation_advance, evaluations_to_advance
+from training.services.intake import CeleryIntake
 from training.services.reaping import rollouts_reap
 from training.services.rolling import trajectory_run
-from training.services.slots import rollout_worker_close
+from training.services.slots import rollout_worker, rollout_worker_close
 from training.services.syncing import weights_sync
 from training.services.train_steps import batch_train, engine_prepare
+
+ROLLOUTS: Final = "rollouts"
+"""The queue of the environment workers."""
 
 
 @shared_task(name="training.advance_all")
@@ -89,10 +95,27 @@ def import_left() -> None:
     datasets_import_left()
 
 
+@worker_ready.connect
+def announce_slots(sender: Any, **kwargs: object) -> None:
+    """Announce the slots of a worker that takes rollouts, before the first comes."""
+    if ROLLOUTS in sender.app.amqp.queues.consume_from:
+        announcer_start(
+            name=sender.hostname,
+            pool=rollout_worker().pool,
+            intake=CeleryIntake(sender, ROLLOUTS),
+        )
+
+
 @worker_shutting_down.connect
 def end_slots(**kwargs: object) -> None:
     """Free browsers when a worker is told to end; what they play is rolled again."""
     rollout_worker_close()
+
+
+@worker_shutdown.connect
+def say_goodbye(**kwargs: object) -> None:
+    """Leave the registry: what is ended on purpose is not lost."""
+    announcer_close()
 
 
 @worker_shutdown.connect

@@ -37,6 +37,9 @@ READY_FILE = (
 )
 """Where a worker says that it takes tasks; the supervisor names the file."""
 
+IS_SUPERVISED = bool(env.text("OCHE_SUPERVISED", ""))
+"""Whether somebody starts this process again when it ends."""
+
 # -- Secrets ------------------------------------------------------------------------
 
 SECRET_KEY = env.text("OCHE_SECRET_KEY", "") or secret_from(OCHE_HOME / "secret.key")
