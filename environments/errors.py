@@ -66,6 +66,18 @@ class BoardUnreachable(EnvironmentsError):
     code = "environments.board_unreachable"
 
 
+class WorkerNotFound(EnvironmentsError):
+    """No environment worker of the name was heard of lately."""
+
+    code = "environments.worker_not_found"
+
+
+class WorkerSilent(EnvironmentsError):
+    """The worker is lost or has ended: it hears nothing that is asked of it."""
+
+    code = "environments.worker_silent"
+
+
 class SlotNotFound(EnvironmentsError):
     """No slot of the name works for this user."""
 

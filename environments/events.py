@@ -61,6 +61,14 @@ class EventLog:
         except RedisError as error:
             logger.debug("event not written: %s", error)
 
+    def note_once(self, mark: str, event: Event, *, for_s: int) -> None:
+        """Add an event unless somebody has done so under the same mark lately."""
+        try:
+            if self._redis.set(f"{KEY}:{mark}", 1, nx=True, ex=for_s):
+                self.note(event)
+        except RedisError as error:
+            logger.debug("event not written: %s", error)
+
     def newest(self, num: int) -> list[Happened]:
         """Return the latest events, newest first.
 

@@ -1,5 +1,6 @@
 """What may be read of tasks and slots, and by whom."""
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,13 @@ from environments.events import EventLog, Happened
 from environments.frames import FrameStore, SlotState
 from environments.models import Task, TaskSuite
 from environments.types import TaskSpec
-from environments.workers import Cluster, EnvironmentWorker, cluster_of, worker_registry
+from environments.workers import (
+    Cluster,
+    EnvironmentWorker,
+    SlotEntry,
+    cluster_of,
+    worker_registry,
+)
 from studio.common.redis import connect
 from studio.common.registry import Registry
 
@@ -65,7 +72,7 @@ def slots_visible_to(user: "AnyUser", *, run_id: str = "") -> list[SlotState]:
     Raises:
         BoardUnreachable: If Redis does not answer.
     """
-    sees_all = bool(getattr(user, "is_superuser", False))
+    sees_all = _sees_everything(user)
     try:
         found = [
             slot
@@ -106,13 +113,45 @@ def cluster_now() -> Cluster:
     return cluster_of(workers().read())
 
 
-def events_newest(num: int) -> list[Happened]:
-    """Return what happened in the cluster lately, newest first.
+def cluster_visible_to(user: "AnyUser") -> Cluster:
+    """Return the workers; of slots that work for others only that they do.
 
     Raises:
         RegistryUnreadable: If Redis does not answer.
     """
-    return _events().newest(num)
+    cluster = cluster_now()
+    if _sees_everything(user):
+        return cluster
+    return Cluster(
+        workers=tuple(
+            (replace(seen, entry=_shown_to(user, seen.entry)), state)
+            for seen, state in cluster.workers
+        ),
+        unreadable=cluster.unreadable,
+    )
+
+
+def events_visible_to(user: "AnyUser", *, num: int) -> list[Happened]:
+    """Return what happened lately, newest first; names of others' tasks left out.
+
+    Raises:
+        RegistryUnreadable: If Redis does not answer.
+    """
+    happened = event_log().newest(num)
+    if _sees_everything(user):
+        return happened
+    hidden = {"task": "", "owner_id": None}
+    return [
+        one
+        if one.event.owner_id == user.pk
+        else replace(one, event=one.event.model_copy(update=hidden))
+        for one in happened
+    ]
+
+
+def may_manage_workers(user: "AnyUser") -> bool:
+    """Return whether a user may drain and restart workers."""
+    return bool(getattr(user, "is_staff", False) or _sees_everything(user))
 
 
 @lru_cache(maxsize=1)
@@ -122,8 +161,32 @@ def workers() -> Registry[EnvironmentWorker]:
 
 
 @lru_cache(maxsize=1)
-def _events() -> EventLog:
+def event_log() -> EventLog:
+    """Return this process's connection to the list of what happened."""
     return EventLog(connect(settings.REDIS_URL))
+
+
+def _sees_everything(user: "AnyUser") -> bool:
+    return bool(getattr(user, "is_superuser", False))
+
+
+def _shown_to(user: "AnyUser", entry: EnvironmentWorker) -> EnvironmentWorker:
+    slots = tuple(
+        slot if slot.owner_id == user.pk else _anonymous(slot) for slot in entry.slots
+    )
+    # What went wrong may quote what somebody's task is about.
+    return entry.model_copy(update={"slots": slots, "last_error": ""})
+
+
+def _anonymous(slot: SlotEntry) -> SlotEntry:
+    return SlotEntry(
+        slot=slot.slot,
+        state=slot.state,
+        for_s=slot.for_s,
+        num_episodes=slot.num_episodes,
+        num_restarts=slot.num_restarts,
+        fence=slot.fence,
+    )
 
 
 @lru_cache(maxsize=1)

@@ -17,7 +17,10 @@ from environments.errors import (
     SlotNotFound,
     UnknownBackend,
     UnknownTask,
+    WorkerNotFound,
+    WorkerSilent,
 )
+from studio.common.registry import RegistryUnreadable
 from training.errors import (
     DatasetNotReady,
     EvaluationInvalid,
@@ -50,6 +53,9 @@ HTTP_STATUS: dict[type[Exception], int] = {
     UnknownBackend: status.HTTP_404_NOT_FOUND,
     UnknownTask: status.HTTP_404_NOT_FOUND,
     SlotNotFound: status.HTTP_404_NOT_FOUND,
+    WorkerNotFound: status.HTTP_404_NOT_FOUND,
+    WorkerSilent: status.HTTP_409_CONFLICT,
+    RegistryUnreadable: status.HTTP_503_SERVICE_UNAVAILABLE,
     BoardUnreachable: status.HTTP_503_SERVICE_UNAVAILABLE,
     DatasetNotReady: status.HTTP_400_BAD_REQUEST,
     EvaluationInvalid: status.HTTP_400_BAD_REQUEST,

@@ -9,6 +9,8 @@ from uuid import UUID
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 
+from environments.services.workers import workers_note_lost
+from training.processes import ProcessKind
 from training.services import messages
 from training.services.advancing import run_advance, runs_to_advance
 from training.services.announcing import announcer_close, announcer_start
@@ -16,6 +18,7 @@ from training.services.datasets import dataset_import, datasets_import_left
 from training.services.engines import RESIDENT
 from training.services.evaluations import evaluation_advance, evaluations_to_advance
 from training.services.intake import CeleryIntake
+from training.services.presence import presence_close, presence_start
 from training.services.reaping import rollouts_reap
 from training.services.rolling import trajectory_run
 from training.services.slots import rollout_worker, rollout_worker_close
@@ -24,12 +27,15 @@ from training.services.train_steps import batch_train, engine_prepare
 
 ROLLOUTS: Final = "rollouts"
 """The queue of the environment workers."""
+PRESENT: Final[dict[str, ProcessKind]] = {"manager": "manager", "training": "trainer"}
+"""The other queues, and what their workers are called."""
 
 
 @shared_task(name="training.advance_all")
 def advance_all() -> None:
     """Look at everything that is under way; beat calls it each second."""
     rollouts_reap()
+    workers_note_lost()
     weights = False
     for run_id in runs_to_advance():
         weights = True
@@ -96,14 +102,18 @@ def import_left() -> None:
 
 
 @worker_ready.connect
-def announce_slots(sender: Any, **kwargs: object) -> None:
-    """Announce the slots of a worker that takes rollouts, before the first comes."""
-    if ROLLOUTS in sender.app.amqp.queues.consume_from:
+def say_hello(sender: Any, **kwargs: object) -> None:
+    """Say who is there: the slots of a worker that takes rollouts, or a process."""
+    queues = sender.app.amqp.queues.consume_from
+    if ROLLOUTS in queues:
         announcer_start(
             name=sender.hostname,
             pool=rollout_worker().pool,
             intake=CeleryIntake(sender, ROLLOUTS),
         )
+    for queue, kind in PRESENT.items():
+        if queue in queues:
+            presence_start(kind=kind, name=sender.hostname)
 
 
 @worker_shutting_down.connect
@@ -116,6 +126,7 @@ def end_slots(**kwargs: object) -> None:
 def say_goodbye(**kwargs: object) -> None:
     """Leave the registry: what is ended on purpose is not lost."""
     announcer_close()
+    presence_close()
 
 
 @worker_shutdown.connect

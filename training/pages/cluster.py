@@ -3,7 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 from uuid import UUID
@@ -13,7 +13,11 @@ from redis.exceptions import RedisError
 
 from agents.inference.registry import LiveWorker, live_workers_sync
 from environments.frames import SlotState
+from environments.selectors import cluster_now as environments_now
+from environments.workers import Cluster as Environments
+from environments.workers import SlotEntry
 from studio.common.redis import Redis, connect
+from studio.common.registry import RegistryUnreadable
 from training.services.live import frame_store
 
 logger = logging.getLogger(__name__)
@@ -24,6 +28,9 @@ LETTERS: Final = {
     "reset": ("R", "wait", "resetting"),
     "evaluating": ("E", "wait", "being judged"),
     "idle": ("I", "wait", "idle"),
+    "building": ("S", "wait", "being set up"),
+    "broken": ("×", "fault", "broken"),
+    "lost": ("×", "fault", "lost"),
 }
 """State of a slot -> letter, look, words."""
 
@@ -44,13 +51,20 @@ class Cluster:
 
     is_reachable: bool
     """Whether Redis could be asked at all."""
+    environments: Environments = field(default_factory=Environments)
     boards: Sequence[SlotState] = ()
+    """Of the slots that play, with what they show."""
     workers: Sequence[LiveWorker] = ()
 
     @property
     def slots(self) -> list[Unit]:
-        """Return all slots."""
-        return [_slot(board) for board in self.boards]
+        """Return all slots that there are, those of lost workers too."""
+        return [
+            slot_unit(slot, is_lost=state == "lost")
+            for seen, state in self.environments.workers
+            if state != "ended"
+            for slot in seen.entry.slots
+        ]
 
     @property
     def inference(self) -> list[Unit]:
@@ -60,7 +74,10 @@ class Cluster:
     @property
     def slots_sentence(self) -> str:
         """Return what the slots do, in words: ``5 busy, 2 resetting``."""
-        return counted(self.slots) or "no slot has announced itself"
+        num = len(self.environments.unreadable)
+        unreadable = [f"{num} worker{'s'[: num > 1]} cannot be read"] if num else []
+        known = counted(self.slots) or "no slot has announced itself"
+        return ", ".join([known, *unreadable])
 
     @property
     def inference_sentence(self) -> str:
@@ -69,7 +86,11 @@ class Cluster:
 
     def slots_of(self, run_id: UUID) -> list[Unit]:
         """Return the slots that play an episode of a run."""
-        return [_slot(one) for one in self.boards if one.run_id == str(run_id)]
+        return [
+            _unit(one.slot, one.state)
+            for one in self.boards
+            if one.run_id == str(run_id)
+        ]
 
     def workers_of(self, run_id: UUID) -> list[Unit]:
         """Return the workers that serve a run's moving policy."""
@@ -82,10 +103,11 @@ def cluster_now() -> Cluster:
     try:
         return Cluster(
             is_reachable=True,
+            environments=environments_now(),
             boards=frame_store().slots(),
             workers=live_workers_sync(_redis()),
         )
-    except (RedisError, OSError) as error:
+    except (RedisError, RegistryUnreadable, OSError) as error:
         logger.warning("cluster not read: %s", error)
         return Cluster(is_reachable=False)
 
@@ -101,14 +123,14 @@ def _redis() -> Redis:
     return connect(settings.REDIS_URL)
 
 
-def _slot(board: SlotState) -> Unit:
-    letter, look, state = LETTERS[board.state]
-    return Unit(
-        letter=letter,
-        look=look,
-        state=state,
-        title=f"Slot {board.slot}: {state}",
-    )
+def slot_unit(slot: SlotEntry, *, is_lost: bool = False) -> Unit:
+    """Return a slot as a square."""
+    return _unit(slot.slot, "lost" if is_lost else slot.state)
+
+
+def _unit(slot: str, state: str) -> Unit:
+    letter, look, words = LETTERS[state]
+    return Unit(letter=letter, look=look, state=words, title=f"Slot {slot}: {words}")
 
 
 def _worker(worker: LiveWorker, model: str | None) -> Unit:
