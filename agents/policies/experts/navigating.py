@@ -2,19 +2,20 @@
 
 from typing import Final
 
+# What is hidden is looked for in order, as somebody would who does not know where it is.
 _SECTION: Final = r"""(() => {
-  const links = all('.alink').filter((e) => text(e) === quoted(0));
-  const link = links.find(isShown);
+  const link = all('.alink').find((e) => isShown(e) && text(e) === quoted(0));
   if (link) return reach(link);
-  const section = links[0].closest('.ui-accordion-content');
-  return click(section.previousElementSibling);
+  const headers = all('#area .ui-accordion-header');
+  const open = headers.findIndex((e) => e.classList.contains('ui-accordion-header-active'));
+  return click(headers[(open + 1) % headers.length]);
 })()"""
 _TAB: Final = r"""(() => {
-  const links = all('.alink').filter((e) => text(e) === quoted(0));
-  const link = links.find(isShown);
+  const link = all('.alink').find((e) => isShown(e) && text(e) === quoted(0));
   if (link) return click(link);
-  const tab = links.length ? links[0].closest('.ui-tabs-panel').id : 'tabs-2';
-  return click(one(`a[href="#${tab}"]`));
+  const tabs = all('.ui-tabs-tab');
+  const open = tabs.findIndex((e) => e.classList.contains('ui-tabs-active'));
+  return click(tabs[(open + 1) % tabs.length].querySelector('a'));
 })()"""
 # A click on an item with a submenu counts as a choice: the pointer opens it.
 _MENU: Final = r"""
@@ -64,14 +65,8 @@ EXPERTS: Final[dict[str, str]] = {
     "click-tab-2-hard": _TAB,
     "click-tab-2-medium": _TAB,
     "navigate-tree": r"""(() => {
-        const names = all('#tree span').filter((e) => text(e) === quoted(0));
-        const name = names.find(isShown);
-        if (name) return click(name);
-        for (let e = names[0].parentElement; e; e = e.parentElement.closest('li')) {
-          const folder = e.parentElement.closest('li');
-          if (isShown(folder)) return click(folder.querySelector('.hitarea'));
-        }
-        return null;
+        const name = all('#tree span').find((e) => isShown(e) && text(e) === quoted(0));
+        return click(name || all('#tree .expandable > .hitarea').find(isShown));
     })()""",
     "phone-book": r"""(() => {
         const [, name, what] = /^Find (.*) in the contact book .* their (\w+)/.exec(q);
