@@ -140,11 +140,12 @@ def cluster_of(reading: Reading[EnvironmentWorker]) -> Cluster:
 
 
 def seconds_in_step(seen: Seen[EnvironmentWorker], slot: SlotEntry) -> float:
-    """Return for how long a slot has been in its step by now.
+    """Return for how long a slot has been in its step when its worker last spoke.
 
-    Both parts are durations by one clock each: no clock is compared with another.
+    Of a silent worker, until now: nothing has moved since. Both parts are durations by
+    one clock each; no clock is compared with another.
     """
-    return slot.for_s + seen.heard_s
+    return slot.for_s if seen.is_fresh else slot.for_s + seen.heard_s
 
 
 def _with_states(

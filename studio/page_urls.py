@@ -3,12 +3,19 @@
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import path
 
-from studio.pages import home, tokens
+from studio.pages import cluster, home, tokens
 
 app_name = "pages"
 urlpatterns = [
     path("", home.home, name="home"),
     path("pulse/", home.home_pulse, name="home-pulse"),
+    path("cluster/", cluster.cluster, name="cluster"),
+    path("cluster/pulse/", cluster.cluster_pulse, name="cluster-pulse"),
+    path(
+        "cluster/workers/<str:name>/<slug:action>/",
+        cluster.worker_action,
+        name="worker-action",
+    ),
     path(
         "sign-in/",
         LoginView.as_view(

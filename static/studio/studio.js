@@ -76,7 +76,7 @@ window.addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
-const PLACES = { h: "/", r: "/runs/", t: "/tasks/", j: "/trajectories/", d: "/datasets/", s: "/settings/tokens/" };
+const PLACES = { h: "/", r: "/runs/", t: "/tasks/", j: "/trajectories/", d: "/datasets/", c: "/cluster/", s: "/settings/tokens/" };
 let awaitingPlace = false;
 
 document.addEventListener("keydown", (event) => {

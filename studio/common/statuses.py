@@ -27,6 +27,8 @@ STATUSES: Final[dict[str, Look]] = {
     "dropped": Look("quiet", "slash"),
     "returned": Look("quiet", "sync"),
     "idle": Look("quiet", "draft"),
+    "drained": Look("quiet", "paused"),
+    "ended": Look("quiet", "stopped"),
     # Under way.
     "starting": Look("info", "half"),
     "checking": Look("info", "half"),
@@ -37,6 +39,8 @@ STATUSES: Final[dict[str, Look]] = {
     "batched": Look("info", "half"),
     "open": Look("info", "half"),
     "infeasible_claimed": Look("info", "flag", "Infeasible claimed"),
+    "restarting": Look("info", "sync"),
+    "ending": Look("info", "half"),
     # Good.
     "succeeded": Look("ok", "check"),
     "finished": Look("ok", "check"),
@@ -47,6 +51,8 @@ STATUSES: Final[dict[str, Look]] = {
     # To look at.
     "paused": Look("warn", "paused"),
     "stopping": Look("warn", "half"),
+    "draining": Look("warn", "half"),
+    "doubled": Look("warn", "warn", "Name is taken"),
     "step_limit": Look("warn", "clock", "Step limit"),
     "parse_error": Look("warn", "warn", "Parse error"),
     "loop_detected": Look("warn", "sync", "Loop detected"),

@@ -72,7 +72,8 @@ def test_the_slots_that_count_are_those_of_workers_that_take_work():
 def test_the_seconds_in_a_step_need_no_common_clock():
     slot = SlotEntry(slot="w-0", state="acting", for_s=3.0)
 
-    assert seconds_in_step(seen(heard_s=1.5), slot) == 4.5
+    assert seconds_in_step(seen(heard_s=1.5), slot) == 3.0
+    assert seconds_in_step(seen(heard_s=20.0), slot) == 23.0
 
 
 def test_an_entry_of_a_later_release_is_read_as_far_as_it_is_known():
