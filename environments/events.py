@@ -19,7 +19,7 @@ KEY: Final = "oche:environments:events"
 MAX_EVENTS: Final = 500
 
 EventKind = Literal[
-    "started", "ended", "lost", "draining", "drained", "resumed", "restarting",
+    "started", "ended", "lost", "back", "draining", "drained", "resumed", "restarting",
     "fault", "rebuilt", "recycled", "orphans",
 ]  # fmt: skip
 

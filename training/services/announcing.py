@@ -22,7 +22,13 @@ from environments.pool import SlotPool
 from environments.workers import EnvironmentWorker, SlotEntry, worker_registry
 from environments.workers import Intake as IntakeState
 from studio.common.redis import connect
-from studio.common.registry import HEARTBEAT_S, Registry, RegistryUnreadable, Wish
+from studio.common.registry import (
+    HEARTBEAT_S,
+    LOST_AFTER_S,
+    Registry,
+    RegistryUnreadable,
+    Wish,
+)
 from studio.common.usage import UsageMeter
 from studio.common.version import code_version
 from training.services.intake import Intake
@@ -89,6 +95,7 @@ class Announcer:
         self._seats = seats
         self._end = end
         self._began = time.monotonic()
+        self._spoke_at = self._began
         self._wish = Wish()
         self._told: IntakeState = "serving"
         self._restart_by: float | None = None
@@ -105,6 +112,10 @@ class Announcer:
 
     def beat(self) -> None:
         """Renew the entry once, and do what is wished; never raises for Redis."""
+        silent_s, self._spoke_at = time.monotonic() - self._spoke_at, time.monotonic()
+        if self.fence and silent_s > LOST_AFTER_S:
+            # Its leases ran out meanwhile: whoever played with them knows by now.
+            self._note("back", f"is heard of again after {silent_s:.0f} s")
         try:
             if not self.fence:
                 self._join()

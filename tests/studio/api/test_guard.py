@@ -72,6 +72,12 @@ EVERYBODYS: dict[str, dict[str, Any]] = {
 }
 """Routes with arguments behind which nothing belongs to anybody."""
 
+STAFFS: dict[str, dict[str, Any]] = {
+    name: {"name": "env-0"}
+    for name in ("worker-drain", "worker-resume", "worker-restart")
+}
+"""Routes that are for staff alone."""
+
 LISTS = {
     "run-list",
     "trajectory-list",
@@ -83,7 +89,7 @@ LISTS = {
 }
 """Lists that must not hold what is a stranger's."""
 
-FOR_ALL = {"task-list", "suite-list", "me", "api-schema", "api-docs"}
+FOR_ALL = {"cluster", "task-list", "suite-list", "me", "api-schema", "api-docs"}
 
 
 def api_routes() -> dict[str, set[str]]:
@@ -120,8 +126,9 @@ CALLS = [(name, method) for name in sorted(ROUTES) for method in sorted(ROUTES[n
 
 
 def address(name: str, owner: Any) -> str:
-    arguments = STRANGERS[name](owner) if name in STRANGERS else EVERYBODYS.get(name)
-    return reverse(name, kwargs=arguments)
+    if name in STRANGERS:
+        return reverse(name, kwargs=STRANGERS[name](owner))
+    return reverse(name, kwargs=(EVERYBODYS | STAFFS).get(name))
 
 
 @pytest.fixture
@@ -137,7 +144,7 @@ def board(monkeypatch, mallory):
 
 
 def test_every_route_says_whose_it_is():
-    known = {*STRANGERS, *EVERYBODYS, *LISTS, *FOR_ALL}
+    known = {*STRANGERS, *EVERYBODYS, *STAFFS, *LISTS, *FOR_ALL}
 
     assert set(ROUTES) == known
 
@@ -159,6 +166,16 @@ def test_what_is_a_strangers_does_not_exist(name, method, api, mallory, board):
     response = getattr(api, method)(address(name, mallory))
 
     assert response.status_code == 404
+    assert set(response.data) == {"code", "detail"}
+
+
+@pytest.mark.parametrize(
+    ("name", "method"), [call for call in CALLS if call[0] in STAFFS]
+)
+def test_what_is_for_staff_is_refused_to_others(name, method, api):
+    response = getattr(api, method)(address(name, None))
+
+    assert response.status_code == 403
     assert set(response.data) == {"code", "detail"}
 
 

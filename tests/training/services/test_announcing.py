@@ -267,6 +267,17 @@ def test_a_successor_tells_that_the_life_before_said_no_goodbye(make, redis):
     assert "said no goodbye" in second[1]
 
 
+def test_a_worker_that_was_silent_for_long_tells_that_it_is_back(make, redis):
+    life = make()
+    life.beat()
+    life._spoke_at -= 30
+
+    for _ in range(2):
+        life.beat()
+
+    assert told(redis)[1:] == [("back", "is heard of again after 30 s")]
+
+
 def test_faults_are_told_with_whose_they_were(make, redis, seat):
     seats = Seats()
     seats.sit(seat, "w-1")

@@ -1,0 +1,5 @@
+"""The services' tests of workers use a real Redis."""
+
+from tests.workers import cluster_redis, redis_url
+
+__all__ = ["cluster_redis", "redis_url"]
