@@ -11,7 +11,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 from studio.common.redis import Redis
-from studio.common.registry import Reading, Registry, Seen
+from studio.common.registry import LOST_AFTER_S, Reading, Registry, Seen
 from studio.common.usage import MachineUsage
 
 PREFIX: Final = "oche:environments:"
@@ -132,7 +132,7 @@ def cluster_of(reading: Reading[EnvironmentWorker]) -> Cluster:
     An earlier life that is silent was replaced; one that still speaks is shown, since
     two processes then go by one name.
     """
-    newest = {seen.name: seen.fence for seen in reading.seen}
+    newest = {seen.name: seen for seen in reading.seen}
     return Cluster(
         workers=tuple(_with_states(reading.seen, newest)),
         unreadable=reading.unreadable,
@@ -149,15 +149,22 @@ def seconds_in_step(seen: Seen[EnvironmentWorker], slot: SlotEntry) -> float:
 
 
 def _with_states(
-    seen: Iterable[Seen[EnvironmentWorker]], newest: dict[str, int]
+    seen: Iterable[Seen[EnvironmentWorker]],
+    newest: dict[str, Seen[EnvironmentWorker]],
 ) -> Iterable[tuple[Seen[EnvironmentWorker], WorkerState]]:
     for one in seen:
         has_ended = one.entry.intake == "ended"
-        if newest[one.name] == one.fence:
+        last = newest[one.name]
+        if one is last:
             if not has_ended or one.heard_s <= ENDED_SHOWN_S:
                 yield one, _state_of(one)
-        elif one.is_fresh and not has_ended:
+        elif not has_ended and one.heard_s < min(LOST_AFTER_S, _age_s(last)):
+            # It has spoken since its successor began: one that was killed has not.
             yield one, "doubled"
+
+
+def _age_s(seen: Seen[EnvironmentWorker]) -> float:
+    return seen.entry.up_s + seen.heard_s
 
 
 def _state_of(seen: Seen[EnvironmentWorker]) -> WorkerState:

@@ -15,10 +15,9 @@ def seen(name="w", *, fence=1, heard_s=1.0, num_slots=2, **more):
         pid=7,
         queue="rollouts",
         code="c0de",
-        up_s=60,
         is_supervised=True,
         slots=tuple(SlotEntry(slot=f"{name}-{index}") for index in range(num_slots)),
-        **more,
+        **{"up_s": 60} | more,
     )
     return Seen(name=name, fence=fence, heard_s=heard_s, entry=entry)
 
@@ -50,6 +49,12 @@ def test_a_life_that_has_a_successor_is_shown_only_while_it_speaks():
 
     assert silent == [("w", 2, "serving")]
     assert speaking == [("w", 1, "doubled"), ("w", 2, "serving")]
+
+
+def test_a_life_that_was_killed_is_replaced_as_soon_as_its_successor_speaks():
+    killed, successor = seen(fence=1, heard_s=4), seen(fence=2, heard_s=1, up_s=2)
+
+    assert states(killed, successor) == [("w", 2, "serving")]
 
 
 def test_the_slots_that_count_are_those_of_workers_that_take_work():
