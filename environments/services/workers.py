@@ -63,7 +63,7 @@ def workers_note_lost() -> None:
         event = Event(
             kind="lost",
             worker=seen.name,
-            text=f"is lost; it played {num} episodes, which are rolled again",
+            text=f"is lost; episodes that it played and that are rolled again: {num}",
         )
         event_log().note_once(
             f"lost:{seen.name}#{seen.fence}", event, for_s=int(LAST_WORDS_S) * 2

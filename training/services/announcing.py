@@ -42,9 +42,9 @@ RESTART_PATIENCE_S: Final = 120.0
 
 SENTENCES: Final[dict[IntakeState, tuple[EventKind, str]]] = {
     "serving": ("resumed", "takes episodes again"),
-    "draining": ("draining", "takes no new episode; {playing} go on"),
+    "draining": ("draining", "takes no new episode; still plays: {playing}"),
     "drained": ("drained", "is drained: no episode is left"),
-    "restarting": ("restarting", "restarts as soon as its {playing} episodes end"),
+    "restarting": ("restarting", "restarts once it plays nothing; plays: {playing}"),
 }
 """What a change of intake is told as."""
 

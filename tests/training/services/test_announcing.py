@@ -157,7 +157,7 @@ def test_draining_leaves_the_queue_and_lets_what_plays_go_on(
     assert not life._intake.is_open
     assert (while_playing, state_of(registry)) == ("draining", "drained")
     assert told(redis)[-2:] == [
-        ("draining", "takes no new episode; 1 go on"),
+        ("draining", "takes no new episode; still plays: 1"),
         ("drained", "is drained: no episode is left"),
     ]
 
