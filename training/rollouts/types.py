@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from agents.types import Decision
 from environments.types import Observation, TaskSpec
@@ -35,6 +36,17 @@ class FaultCode(StrEnum):
     EVALUATOR = "evaluator"
     WORKER_LOST = "worker_lost"
     CANCELLED = "cancelled"
+
+
+BREAKING: Final = frozenset(
+    {
+        FaultCode.ENV_START,
+        FaultCode.ENV_STEP,
+        FaultCode.ENV_TIMEOUT,
+        FaultCode.EVALUATOR,
+    }
+)
+"""After one of these the slot's world is thrown away and built anew."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

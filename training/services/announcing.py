@@ -229,6 +229,7 @@ class Announcer:
 
     def _entry(self, state: IntakeState | None = None) -> EnvironmentWorker:
         usage = self._meter.tree()
+        slots = self._slots()
         error, error_s = self._seats.last_error()
         return EnvironmentWorker(
             host=socket.gethostname(),
@@ -238,10 +239,11 @@ class Announcer:
             intake=state or self._state(),
             up_s=round(time.monotonic() - self._began, 1),
             is_supervised=self._is_supervised,
-            slots=tuple(self._slots()),
+            slots=tuple(slots),
             own_bytes=usage.own_bytes,
             browser_bytes=usage.children_bytes,
             cpu_percent=usage.cpu_percent,
+            num_restarts=sum(slot.num_restarts for slot in slots),
             num_episodes_last_min=self._seats.num_ended_lately(),
             last_error=error,
             last_error_s=error_s,

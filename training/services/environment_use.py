@@ -10,19 +10,12 @@ from environments.selectors import cluster_now
 from environments.workers import Cluster
 from studio.common.registry import RegistryUnreadable
 from training.models import Run, Trajectory
-from training.rollouts.types import FaultCode
+from training.rollouts.types import BREAKING
 from training.rollouts.use import Stay, quantile, slot_use
 from training.states import TrajectoryStatus
 
 MAX_EPISODE: Final = timedelta(minutes=30)
 """Episodes that lie in a window were dispatched no longer before it, give or take."""
-BREAKING: Final = (
-    FaultCode.ENV_START,
-    FaultCode.ENV_STEP,
-    FaultCode.ENV_TIMEOUT,
-    FaultCode.EVALUATOR,
-)
-"""After one of these the slot's world is thrown away and built anew."""
 
 
 def environment_values(

@@ -9,7 +9,7 @@ from typing import Final
 from environments.workers import SlotActivity, SlotEntry
 from training.models import Trajectory
 from training.rollouts.clock import PhaseClock
-from training.rollouts.types import FaultCode
+from training.rollouts.types import BREAKING, FaultCode
 
 MINUTE_S: Final = 60.0
 ACTIVITIES: Final[dict[str, SlotActivity]] = {
@@ -71,6 +71,7 @@ class Seats:
         self._taken: dict[str, Seat] = {}
         self._left_at: dict[str, float] = {}
         self._num_episodes: Counter[str] = Counter()
+        self._num_restarts: Counter[str] = Counter()
         self._ended_at: deque[float] = deque()
         self._faults: list[Fault] = []
         self._last_error = ""
@@ -95,6 +96,8 @@ class Seats:
     def fault(self, seat: Seat, code: FaultCode, detail: str) -> None:
         """Note what befell an episode."""
         with self._lock:
+            # The pool throws a world away that broke, and builds the slot's next anew.
+            self._num_restarts[seat.slot] += bool(seat.slot) and code in BREAKING
             self._faults.append(
                 Fault(code=code, trajectory=seat.trajectory, slot=seat.slot)
             )
@@ -106,8 +109,11 @@ class Seats:
         with self._lock:
             seat = self._taken.get(slot)
             entry = seat.entry() if seat else self._idle(slot)
-            num_episodes = self._num_episodes[slot]
-        return entry.model_copy(update={"num_episodes": num_episodes})
+            counts = {
+                "num_episodes": self._num_episodes[slot],
+                "num_restarts": self._num_restarts[slot],
+            }
+        return entry.model_copy(update=counts)
 
     def num_ended_lately(self) -> int:
         """Return how many episodes ended within the last minute."""

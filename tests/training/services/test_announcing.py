@@ -294,6 +294,22 @@ def test_faults_are_told_with_whose_they_were(make, redis, seat):
     assert [kind for kind, _ in told(redis)] == ["started", "fault"]
 
 
+def test_a_world_that_broke_counts_as_a_restart_and_a_lost_model_does_not(
+    make, registry, seat
+):
+    seats = Seats()
+    seats.sit(seat, "w-1")
+    for code in (FaultCode.ENV_STEP, FaultCode.MODEL, FaultCode.ENV_TIMEOUT):
+        seats.fault(seat, code, "it broke")
+
+    make(seats=seats).beat()
+
+    (seen,) = registry.read().seen
+    assert [slot.num_restarts for slot in seen.entry.slots] == [0, 2]
+    assert seen.entry.num_restarts == 2
+    assert seen.entry.last_error == "env_timeout: it broke"
+
+
 def test_without_redis_a_worker_goes_on_and_is_there_when_it_comes_back(make, registry):
     nowhere = connect("unix:///nowhere/redis.sock")
     life = make(registry=worker_registry(nowhere), events=EventLog(nowhere))
