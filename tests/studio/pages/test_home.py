@@ -5,7 +5,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from environments.workers import SlotEntry
 from tests.factories import EvaluationFactory, RunFactory, TrajectoryFactory
+from tests.workers import announce, play
 
 pytestmark = pytest.mark.django_db
 
@@ -97,6 +99,17 @@ def test_the_page_answers_when_redis_does_not(signed_in, alice):
 
     assert not response.context["cluster"].is_reachable
     assert "Redis does not answer" in text_of(response)
+
+
+def test_the_strip_counts_every_slot_that_there_is(signed_in, alice, cluster_redis):
+    RunFactory.create(owner=alice)
+    announce(cluster_redis, "env-0", slots=[play("a"), play("b"), SlotEntry(slot="c")])
+    announce(cluster_redis, "env-1", silent_s=30)
+
+    response = signed_in.get("/")
+
+    assert len(response.context["cluster"].slots) == 4
+    assert "2 busy, 1 idle, 1 lost" in text_of(response)
 
 
 def test_strangers_work_is_not_shown(client, mallory, alice):
