@@ -20,7 +20,7 @@ MAX_EVENTS: Final = 500
 
 EventKind = Literal[
     "started", "ended", "lost", "back", "draining", "drained", "resumed", "restarting",
-    "fault", "rebuilt", "recycled", "orphans",
+    "fault", "orphans",
 ]  # fmt: skip
 
 

@@ -185,7 +185,6 @@ def _anonymous(slot: SlotEntry) -> SlotEntry:
         for_s=slot.for_s,
         num_episodes=slot.num_episodes,
         num_restarts=slot.num_restarts,
-        fence=slot.fence,
     )
 
 

@@ -16,9 +16,7 @@ from studio.common.usage import MachineUsage
 
 PREFIX: Final = "oche:environments:"
 
-SlotActivity = Literal[
-    "idle", "building", "reset", "model", "acting", "evaluating", "broken"
-]
+SlotActivity = Literal["idle", "building", "reset", "model", "acting", "evaluating"]
 """``building``: its world is made, or made anew. ``model``: it waits for an answer."""
 Intake = Literal["serving", "draining", "drained", "restarting", "ending", "ended"]
 """What a worker says of itself. ``draining`` still plays, ``drained`` does not."""
@@ -55,8 +53,6 @@ class SlotEntry(BaseModel):
     """Played here since the worker started, faulted ones included."""
     num_restarts: int = 0
     """How often its world was built anew after a fault."""
-    fence: int = 0
-    """Grows with every lease of the slot."""
 
 
 class EnvironmentWorker(BaseModel):
@@ -84,7 +80,7 @@ class EnvironmentWorker(BaseModel):
     num_restarts: int = 0
     """Worlds and browsers built anew after a fault, since its start."""
     num_orphans: int = 0
-    """Processes of an earlier life that it found and ended."""
+    """Browsers of workers that were killed, which it found and ended at its start."""
     last_error: str = ""
     last_error_s: float = 0.0
     """How long ago that was when it was said."""

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import psutil
+
 from environments.errors import StartFault
 from studio.common.process import die_with_parent, kill_tree
 from studio.settings import env
@@ -123,7 +125,7 @@ class Chromium:
             StartFault: If there is no browser, or it does not come up in time.
         """
         executable = find_chromium()
-        _sweep()
+        sweep()
         folder, lock = _make_folder()
         process = await _spawn(executable, folder)
         try:
@@ -170,16 +172,42 @@ def _make_folder() -> tuple[Path, int]:
     return folder, lock
 
 
-def _sweep() -> None:
-    """Remove what owners that were killed have left behind: nobody holds its lock."""
+def sweep() -> int:
+    """End and remove what owners that were killed have left behind.
+
+    Nobody holds the lock of such a browser's folder; a living owner's is never touched.
+
+    Returns:
+        How many browsers still ran.
+    """
+    num_ended = 0
     for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER_PREFIX}*"):
         with contextlib.suppress(OSError):
             lock = os.open(folder / "lock", os.O_RDWR)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                num_ended += _end_browser(folder)
                 shutil.rmtree(folder, ignore_errors=True)
             finally:
                 os.close(lock)
+    return num_ended
+
+
+def _end_browser(folder: Path) -> bool:
+    """Kill the browser that has its profile in a folder; returns whether there was one."""
+    flag = _profile_flag(folder)
+    found = False
+    for process in psutil.process_iter():
+        # A process that cannot be looked at is another user's, and not of this folder.
+        with contextlib.suppress(psutil.Error):
+            if flag in process.cmdline():
+                found = True
+                kill_tree(process.pid)
+    return found
+
+
+def _profile_flag(folder: Path) -> str:
+    return f"--user-data-dir={folder / 'profile'}"
 
 
 async def _spawn(executable: Path, folder: Path) -> asyncio.subprocess.Process:
@@ -191,7 +219,7 @@ async def _spawn(executable: Path, folder: Path) -> asyncio.subprocess.Process:
     with (folder / "stderr.log").open("wb") as stderr:
         return await asyncio.create_subprocess_exec(
             str(executable),
-            f"--user-data-dir={folder / 'profile'}",
+            _profile_flag(folder),
             *flags,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,

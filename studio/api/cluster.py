@@ -41,7 +41,7 @@ class ClusterSlotSerializer(serializers.Serializer[Any]):
     slot = serializers.CharField()
     state = serializers.CharField(
         help_text="`idle`, `building`, `reset`, `model` (waits for an answer), "
-        "`acting`, `evaluating` or `broken`."
+        "`acting` or `evaluating`."
     )
     in_step_s = serializers.FloatField(
         help_text="Seconds in this step, or idle, when its worker last spoke."
@@ -54,7 +54,6 @@ class ClusterSlotSerializer(serializers.Serializer[Any]):
     max_steps = serializers.IntegerField()
     num_episodes = serializers.IntegerField()
     num_restarts = serializers.IntegerField()
-    fence = serializers.IntegerField()
 
 
 class WorkerSerializer(serializers.Serializer[Any]):

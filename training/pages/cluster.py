@@ -29,7 +29,6 @@ LETTERS: Final = {
     "evaluating": ("E", "wait", "being judged"),
     "idle": ("I", "wait", "idle"),
     "building": ("S", "wait", "being set up"),
-    "broken": ("×", "fault", "broken"),
     "lost": ("×", "fault", "lost"),
 }
 """State of a slot -> letter, look, words."""

@@ -17,6 +17,7 @@ from typing import Final
 from django.conf import settings
 from redis.exceptions import RedisError
 
+from environments.browser.chromium import sweep
 from environments.events import Event, EventKind, EventLog
 from environments.pool import SlotPool
 from environments.workers import EnvironmentWorker, SlotEntry, worker_registry
@@ -67,6 +68,7 @@ class Announcer:
         events: EventLog,
         meter: UsageMeter,
         is_supervised: bool,
+        num_orphans: int = 0,
         seats: Seats = SEATS,
         end: Callable[[], None] = end_this_process,
     ) -> None:
@@ -80,6 +82,7 @@ class Announcer:
             events: Where it tells what happens.
             meter: Measures this process.
             is_supervised: Whether somebody starts it again when it ends.
+            num_orphans: Browsers of killed workers that were ended before.
             seats: What its slots play.
             end: Ends this process.
         """
@@ -92,6 +95,7 @@ class Announcer:
         self._events = events
         self._meter = meter
         self._is_supervised = is_supervised
+        self._num_orphans = num_orphans
         self._seats = seats
         self._end = end
         self._began = time.monotonic()
@@ -160,6 +164,10 @@ class Announcer:
         self.fence = self._registry.join(self.name)
         num = len(self._pool.slots)
         self._note("started", f"started with {num} slots{before}")
+        if self._num_orphans:
+            self._note(
+                "orphans", f"ended browsers of killed workers: {self._num_orphans}"
+            )
 
     def _life_before(self) -> str:
         try:
@@ -243,6 +251,7 @@ class Announcer:
             own_bytes=usage.own_bytes,
             browser_bytes=usage.children_bytes,
             cpu_percent=usage.cpu_percent,
+            num_orphans=self._num_orphans,
             num_restarts=sum(slot.num_restarts for slot in slots),
             num_episodes_last_min=self._seats.num_ended_lately(),
             last_error=error,
@@ -265,6 +274,7 @@ def announcer_start(*, name: str, pool: SlotPool, intake: Intake) -> None:
         events=EventLog(redis),
         meter=UsageMeter(settings.OCHE_HOME),
         is_supervised=settings.IS_SUPERVISED,
+        num_orphans=sweep(),
     )
     _started.append(announcer)
     announcer.start()

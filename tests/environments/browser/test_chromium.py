@@ -1,3 +1,4 @@
+import fcntl
 import signal
 import subprocess
 import sys
@@ -115,3 +116,25 @@ async def test_what_a_killed_owner_left_is_swept_and_what_is_in_use_is_not(
     await first.kill()
     await second.kill()
     assert _names_in(tmp_path) == []
+
+
+@pytest.mark.parametrize(("is_owned", "num_ended"), [(False, 1), (True, 0)])
+def test_only_browsers_without_an_owner_are_swept(
+    is_owned, num_ended, monkeypatch, tmp_path: Path
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder = tmp_path / "oche-chromium-left"
+    folder.mkdir()
+    command = [sys.executable, "-c", "import time; time.sleep(60)"]
+    browser = subprocess.Popen([*command, f"--user-data-dir={folder / 'profile'}"])
+    with (folder / "lock").open("w") as lock:
+        if is_owned:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+
+        swept = chromium.sweep()
+
+        assert swept == num_ended
+        assert _names_in(tmp_path) == (["oche-chromium-left"] if is_owned else [])
+        assert (browser.poll() is None) == is_owned or browser.wait(5) < 0
+    browser.kill()
+    browser.wait()

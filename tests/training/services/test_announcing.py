@@ -330,3 +330,12 @@ def test_what_was_wished_holds_while_redis_is_away(make, registry):
     life.beat()
 
     assert not life._intake.is_open
+
+
+def test_browsers_that_killed_workers_left_are_told_and_counted(make, registry, redis):
+    make(num_orphans=2).beat()
+
+    (seen,) = registry.read().seen
+    assert seen.entry.num_orphans == 2
+    texts = [one.event.text for one in EventLog(redis).newest(5)]
+    assert "ended browsers of killed workers: 2" in texts
