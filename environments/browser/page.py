@@ -1,19 +1,30 @@
-"""One tab: go somewhere, run a script, point, type, take a picture."""
+"""One tab: go somewhere, run a script, take a picture; ``input`` points and types."""
 
 import asyncio
 import base64
 import io
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
 from PIL import Image
 
 from environments.browser.devtools import DevTools
-from environments.browser.keyboard import MODIFIERS, KeyStroke, key_stroke
+from environments.browser.input import Input
 from environments.errors import EnvironmentFault, StepFault
 
-MouseButton = Literal["left", "right", "middle"]
+# Nothing listens on the discard port: what is sent to this proxy goes nowhere.
+_NOWHERE: Final = "http://127.0.0.1:9"
 
-_BUTTON_MASK = {"left": 1, "right": 2, "middle": 4}
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Viewport:
+    """What of a page is to be seen, in CSS pixels."""
+
+    width: int
+    height: int
+    scale: float = 1
+    """Pixels of the picture per CSS pixel."""
 
 
 class Page:
@@ -26,6 +37,8 @@ class Page:
         self._context = context
         self._target = target
         self._session = session
+        self.input = Input(self.send)
+        """Its mouse and keyboard."""
         self._is_loaded = asyncio.Event()
         self._background: set[asyncio.Task[Any]] = set()
         devtools.on(session, "Page.loadEventFired", lambda _: self._is_loaded.set())
@@ -33,17 +46,22 @@ class Page:
 
     @classmethod
     async def open(
-        cls, devtools: DevTools, *, width: int, height: int, script: str = ""
+        cls,
+        devtools: DevTools,
+        *,
+        viewport: Viewport,
+        script: str = "",
+        hosts: Sequence[str] | None = None,
     ) -> "Page":
         """Open a tab.
 
         Args:
             devtools: The browser's connection.
-            width: Viewport in CSS pixels, which are the picture's pixels.
-            height: Viewport in CSS pixels.
+            viewport: Its size.
             script: Runs in every new document before its own scripts.
+            hosts: What it may reach, as ``host:port``; None is everything.
         """
-        context = (await devtools.send("Target.createBrowserContext"))[
+        context = (await devtools.send("Target.createBrowserContext", _only_to(hosts)))[
             "browserContextId"
         ]
         target = (
@@ -52,8 +70,8 @@ class Page:
                 {
                     "url": "about:blank",
                     "browserContextId": context,
-                    "width": width,
-                    "height": height,
+                    "width": viewport.width,
+                    "height": viewport.height,
                 },
             )
         )["targetId"]
@@ -66,19 +84,23 @@ class Page:
         await asyncio.gather(
             page.send("Page.enable"),
             page.send("Page.addScriptToEvaluateOnNewDocument", {"source": script}),
-            page.send(
-                "Emulation.setDeviceMetricsOverride",
-                {
-                    "width": width,
-                    "height": height,
-                    "deviceScaleFactor": 1,
-                    "mobile": False,
-                },
-            ),
+            page.resize(viewport),
             # Every tab believes itself in front: focus events and carets work in all.
             page.send("Emulation.setFocusEmulationEnabled", {"enabled": True}),
         )
         return page
+
+    async def resize(self, viewport: Viewport) -> None:
+        """Give the tab another size."""
+        await self.send(
+            "Emulation.setDeviceMetricsOverride",
+            {
+                "width": viewport.width,
+                "height": viewport.height,
+                "deviceScaleFactor": viewport.scale,
+                "mobile": False,
+            },
+        )
 
     async def send(
         self, method: str, params: dict[str, Any] | None = None
@@ -124,66 +146,6 @@ class Page:
         picture = Image.open(io.BytesIO(base64.b64decode(answer["data"])))
         return picture.convert("RGB")
 
-    async def move_mouse(self, x: float, y: float, *, pressed: bool = False) -> None:
-        """Move the pointer, with the left button down or not."""
-        await self._mouse("mouseMoved", x, y, button="left" if pressed else None)
-
-    async def click(
-        self, x: float, y: float, *, button: MouseButton = "left", count: int = 1
-    ) -> None:
-        """Click ``count`` times at one point."""
-        sends = [self._mouse("mouseMoved", x, y)]
-        for nth in range(1, count + 1):
-            sends.append(self._mouse("mousePressed", x, y, button=button, count=nth))
-            sends.append(self._mouse("mouseReleased", x, y, button=button, count=nth))
-        # Sent without waiting in between: the browser keeps the order.
-        await asyncio.gather(*sends)
-
-    async def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
-        """Press at one point, move to another in steps, release there."""
-        await self._mouse("mouseMoved", *start)
-        await self._mouse("mousePressed", *start, button="left", count=1)
-        for part in (0.25, 0.5, 0.75, 1.0):
-            x, y = (a + (b - a) * part for a, b in zip(start, end, strict=True))
-            await self.move_mouse(x, y, pressed=True)
-        await self._mouse("mouseReleased", *end, button="left", count=1)
-
-    async def scroll(self, x: float, y: float, *, dx: float, dy: float) -> None:
-        """Turn the wheel over a point, by pixels."""
-        await self.send(
-            "Input.dispatchMouseEvent",
-            {"type": "mouseWheel", "x": x, "y": y, "deltaX": dx, "deltaY": dy},
-        )
-
-    async def press(self, keys: tuple[str, ...]) -> None:
-        """Press keys together and release them in the opposite order.
-
-        Raises:
-            InvalidAction: If there is no such key.
-        """
-        strokes = [key_stroke(key) for key in keys]
-        sends = []
-        held = 0
-        for stroke in strokes:
-            held |= MODIFIERS.get(stroke.key, 0)
-            sends.append(self._key(stroke, is_down=True, modifiers=held))
-        for stroke in reversed(strokes):
-            held &= ~MODIFIERS.get(stroke.key, 0)
-            sends.append(self._key(stroke, is_down=False, modifiers=held))
-        await asyncio.gather(*sends)
-
-    async def type(self, text: str) -> None:
-        """Type text key by key; a newline is Enter, a tab is Tab."""
-        names = {"\n": "Enter", "\r": "Enter", "\t": "Tab"}
-        sends = []
-        for character in text.replace("\r\n", "\n"):
-            if character not in names and not character.isprintable():
-                continue
-            stroke = key_stroke(names.get(character, character))
-            sends.append(self._key(stroke, is_down=True))
-            sends.append(self._key(stroke, is_down=False))
-        await asyncio.gather(*sends)
-
     async def close(self) -> None:
         """Close the tab and throw its context away, also if the page hangs."""
         self._devtools.forget(self._session)
@@ -193,27 +155,6 @@ class Page:
             await self._devtools.send(
                 "Target.disposeBrowserContext", {"browserContextId": self._context}
             )
-
-    async def _key(
-        self, stroke: KeyStroke, *, is_down: bool, modifiers: int = 0
-    ) -> None:
-        event = stroke.event(is_down=is_down, modifiers=modifiers)
-        await self.send("Input.dispatchKeyEvent", event)
-
-    async def _mouse(
-        self,
-        kind: str,
-        x: float,
-        y: float,
-        *,
-        button: MouseButton | None = None,
-        count: int = 0,
-    ) -> None:
-        params: dict[str, Any] = {"type": kind, "x": x, "y": y, "clickCount": count}
-        if button is not None:
-            params["button"] = button
-            params["buttons"] = 0 if kind == "mouseReleased" else _BUTTON_MASK[button]
-        await self.send("Input.dispatchMouseEvent", params)
 
     def _accept_dialog(self, _: dict[str, Any]) -> None:
         task = asyncio.create_task(self._answer_dialog())
@@ -226,3 +167,15 @@ class Page:
         except EnvironmentFault:
             # The page went away with its dialog; whoever uses it will notice.
             return
+
+
+def _only_to(hosts: Sequence[str] | None) -> dict[str, Any]:
+    """Return the settings of a browser context whose network ends at an allow-list."""
+    if hosts is None:
+        return {}
+    # A proxy that is not there, and who is reached without it. Unlike an interception
+    # of requests this also holds web sockets, workers and redirects.
+    return {
+        "proxyServer": _NOWHERE,
+        "proxyBypassList": ";".join(["<-loopback>", *hosts]),
+    }

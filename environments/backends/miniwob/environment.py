@@ -4,30 +4,18 @@ import asyncio
 import contextlib
 from typing import Any, Final
 
-from environments.actions import (
-    Action,
-    Click,
-    DoubleClick,
-    Drag,
-    Key,
-    Move,
-    RightClick,
-    Scroll,
-    Type,
-    Wait,
-)
+from environments.actions import Action
 from environments.backends.miniwob.host import MiniWobHost
 from environments.backends.miniwob.scripts import PRELOAD, STATE, reset_script
 from environments.backends.miniwob.tasks import HEIGHT, PAGES, WIDTH, TaskPage
-from environments.browser.page import Page
+from environments.browser.acting import carry_out
+from environments.browser.page import Page, Viewport
 from environments.errors import EnvironmentFault, StartFault, StepFault, UnknownTask
 from environments.types import Box, Observation, StepResult, TaskSpec
 from studio.common.closing import AsyncClosing
 
 TASK_AREA: Final = Box(left=0, top=50, right=WIDTH, bottom=HEIGHT)
 """Below the yellow bar that repeats the instruction."""
-_NOTCH_PX: Final = 40
-_WHEEL: Final = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 
 
 class MiniWobEnvironment(AsyncClosing):
@@ -50,7 +38,7 @@ class MiniWobEnvironment(AsyncClosing):
             # The pointer rests on the yellow bar: nothing lights up beneath it. Both at
             # once, since a move waits for the next frame.
             self._instruction, _ = await asyncio.gather(
-                page.evaluate(reset_script(seed)), page.move_mouse(0, 0)
+                page.evaluate(reset_script(seed)), page.input.move_mouse(0, 0)
             )
             observation = await self._look(page)
         except StepFault as error:
@@ -67,7 +55,7 @@ class MiniWobEnvironment(AsyncClosing):
             # The page judges by itself when the deed is done; so far it has not.
             self._is_over = True
             return StepResult(observation=await self._look(page), terminated=True)
-        await _carry_out(page, action, self._size)
+        await carry_out(page, action, self._size)
         (is_done, raw_reward, reason), observation = await asyncio.gather(
             page.evaluate(STATE), self._look(page)
         )
@@ -96,19 +84,13 @@ class MiniWobEnvironment(AsyncClosing):
 
     async def _page_of(self, task_name: str) -> Page:
         if self._page is None:
-            self._page = await self._host.open_page()
+            self._page = await self._host.open_task_page()
         wanted = PAGES[task_name]
         if self._task_name != task_name or wanted.reload:
             self._task_name = None
             if (wanted.width, wanted.height) != self._size:
-                await self._page.send(
-                    "Emulation.setDeviceMetricsOverride",
-                    {
-                        "width": wanted.width,
-                        "height": wanted.height,
-                        "deviceScaleFactor": 1,
-                        "mobile": False,
-                    },
+                await self._page.resize(
+                    Viewport(width=wanted.width, height=wanted.height)
                 )
             self._task_page = wanted
             await self._page.navigate(self._host.url(task_name))
@@ -129,37 +111,3 @@ class MiniWobEnvironment(AsyncClosing):
             instruction=self._instruction,
             task_area=TASK_AREA if self._task_page.has_bar else None,
         )
-
-
-async def _carry_out(page: Page, action: Action, size: tuple[int, int]) -> None:
-    def pixel(x: float, y: float) -> tuple[int, int]:
-        return _pixel(x, y, size)
-
-    match action:
-        case Click():
-            await page.click(*pixel(action.x, action.y))
-        case DoubleClick():
-            await page.click(*pixel(action.x, action.y), count=2)
-        case RightClick():
-            await page.click(*pixel(action.x, action.y), button="right")
-        case Move():
-            await page.move_mouse(*pixel(action.x, action.y))
-        case Drag():
-            await page.drag(pixel(action.x, action.y), pixel(action.to_x, action.to_y))
-        case Scroll():
-            right, down = _WHEEL[action.direction]
-            pixels = action.amount * _NOTCH_PX
-            x, y = pixel(action.x, action.y)
-            await page.scroll(x, y, dx=right * pixels, dy=down * pixels)
-        case Type():
-            await page.type(action.text)
-        case Key():
-            await page.press(action.keys)
-        case Wait():
-            await asyncio.sleep(action.seconds)
-
-
-def _pixel(x: float, y: float, size: tuple[int, int]) -> tuple[int, int]:
-    """Return the pixel that a point lies in; 1.0 is the last one."""
-    width, height = size
-    return min(int(x * width), width - 1), min(int(y * height), height - 1)
